@@ -1,0 +1,81 @@
+# A short front for Meson. Every target installs the Debian packages it needs and lacks.
+#   make run     build and show what the program does     make test      everything that needs only Debian packages
+#   make         build build/weft                         make interop   against the real programs and libraries
+SETUP := meson setup --wipe
+PREFIX ?= /usr/local
+WERROR ?= true
+FUZZ_SECONDS ?= 30
+JOBS ?= $(shell nproc)
+
+.PHONY: all run test interop interop-full bench fuzz coverage format check-format install clean
+all: build/weft
+
+# A build directory, made once; ninja keeps it up to date afterwards.
+define configure
+	@tools/packages build
+	@test -f $(1)/build.ninja || $(SETUP) $(1) -Dwerror=$(WERROR) $(2) >$(1).log 2>&1 || \
+		{ mkdir -p $(1); meson setup $(1) -Dwerror=$(WERROR) $(2) >$(1).log 2>&1; } || { cat $(1).log; exit 1; }
+	@rm -f $(1).log
+endef
+
+.PHONY: build/weft
+build/weft:
+	$(call configure,build,--prefix=$(PREFIX))
+	@ninja -C build --quiet
+
+run: build/weft
+	@tools/tour
+
+test:
+	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@ninja -C build-asan --quiet
+	@meson test -C build-asan --no-rebuild --print-errorlogs
+	$(call configure,build-tsan,-Dtests=true -Db_sanitize=thread -Db_lundef=false)
+	@ninja -C build-tsan --quiet
+	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads
+
+comma := ,
+
+# The differential suites; interop-full runs ten times the cases from a new seed.
+interop: 
+	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@ninja -C build-asan --quiet
+	@tests/interop/run
+
+interop-full:
+	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@ninja -C build-asan --quiet
+	@INTEROP_SEED=$$(date +%s) INTEROP_FACTOR=10 tests/interop/run
+
+bench:
+	@tools/packages build bench
+	$(call configure,build-bench,-Dbench=true)
+	@ninja -C build-bench --quiet
+	@bench/run build-bench
+
+fuzz:
+	@tools/packages build fuzz
+	$(call configure,build-fuzz,-Dfuzz=true -Db_sanitize=address$(comma)undefined -Db_lundef=false --native-file tools/clang.ini)
+	@ninja -C build-fuzz --quiet
+	@fuzz/run build-fuzz $(FUZZ_SECONDS)
+
+coverage:
+	@tools/packages build coverage
+	$(call configure,build-coverage,-Dtests=true -Db_coverage=true)
+	@ninja -C build-coverage --quiet
+	@meson test -C build-coverage --no-rebuild --quiet
+	@tools/coverage build-coverage
+
+format:
+	@tools/packages format
+	@git ls-files -co --exclude-standard '*.c' '*.h' '*.cc' | xargs clang-format-14 -i
+
+check-format:
+	@tools/packages format
+	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format-14 --dry-run -Werror
+
+install: build/weft
+	@meson install -C build
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,315 @@
+#include "arena.h"
+
+#include "buf.h"
+#include "err.h"
+#include "limits.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#if HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#define REDZONE_BYTES  16
+#else
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#define REDZONE_BYTES  0
+#endif
+
+/* Blocks come in two recycled sizes: a small first one, so that a tiny request costs little, then large ones. A piece that
+ * does not fit a large block gets a block of its own, which is never recycled. */
+#define SMALL_BLOCK_BYTES (4u << 10)
+#define LARGE_BLOCK_BYTES (64u << 10)
+
+struct arena_block {
+        struct arena_block *older;
+        size_t size_bytes; /* this header included */
+};
+
+struct arena_pin {
+        struct arena_pin *older;
+        void *object;
+        void (*unref)(void *object);
+};
+
+/* Home: one per thread, given back by the key's destructor when the thread ends. */
+struct block_cache {
+        struct arena_block *blocks[2]; /* small, large */
+        size_t n[2];
+};
+
+static _Atomic int debug_mode = -1; /* -1: not yet asked the environment */
+static pthread_key_t cache_key;
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
+static __thread struct block_cache *cache;
+
+static bool is_debug(void)
+{
+        int mode = atomic_load_explicit(&debug_mode, memory_order_relaxed);
+
+        if (UNLIKELY(mode < 0)) {
+                const char *wanted = getenv("WEFT_ARENA_DEBUG");
+
+                mode = wanted && strcmp(wanted, "1") == 0;
+                atomic_store_explicit(&debug_mode, mode, memory_order_relaxed);
+        }
+        return mode;
+}
+
+void arena_set_debug(bool on)
+{
+        atomic_store_explicit(&debug_mode, on, memory_order_relaxed);
+}
+
+static void free_block(struct arena_block *b)
+{
+        UNPOISON(b, b->size_bytes);
+        free(b);
+}
+
+static void empty_cache(struct block_cache *c)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(c->blocks); i++) {
+                while (c->blocks[i]) {
+                        struct arena_block *b = c->blocks[i];
+
+                        UNPOISON(b, sizeof(*b));
+                        c->blocks[i] = b->older;
+                        free_block(b);
+                }
+                c->n[i] = 0;
+        }
+}
+
+static void end_cache(void *p)
+{
+        empty_cache(p);
+        free(p);
+        cache = NULL;
+}
+
+static void make_cache_key(void)
+{
+        int r = pthread_key_create(&cache_key, end_cache);
+
+        assert(r == 0);
+}
+
+static struct block_cache *get_cache(void)
+{
+        if (UNLIKELY(!cache)) {
+                pthread_once(&cache_once, make_cache_key);
+                cache = xcalloc(1, sizeof(*cache));
+                pthread_setspecific(cache_key, cache);
+        }
+        return cache;
+}
+
+void arena_trim_cache(void)
+{
+        if (!cache)
+                return;
+        pthread_setspecific(cache_key, NULL);
+        end_cache(cache);
+}
+
+/* The cache list a block size belongs to, or -1 for sizes that are not recycled. */
+static int cache_class(size_t size_bytes)
+{
+        if (size_bytes == SMALL_BLOCK_BYTES)
+                return 0;
+        return size_bytes == LARGE_BLOCK_BYTES ? 1 : -1;
+}
+
+static struct arena_block *take_block(size_t size_bytes)
+{
+        int class = cache_class(size_bytes);
+        struct arena_block *b;
+
+        if (class >= 0) {
+                struct block_cache *c = get_cache();
+
+                b = c->blocks[class];
+                if (b) {
+                        UNPOISON(b, sizeof(*b));
+                        c->blocks[class] = b->older;
+                        c->n[class]--;
+                        return b;
+                }
+        }
+        b = xmalloc(size_bytes);
+        b->size_bytes = size_bytes;
+        return b;
+}
+
+static void give_block(struct arena_block *b)
+{
+        int class = cache_class(b->size_bytes);
+        struct block_cache *c;
+
+        if (class < 0 || is_debug()) {
+                free_block(b);
+                return;
+        }
+        c = get_cache();
+        if (c->n[class] >= LIMIT_ARENA_CACHE_BLOCKS) {
+                free_block(b);
+                return;
+        }
+        b->older = c->blocks[class];
+        c->blocks[class] = b;
+        c->n[class]++;
+        POISON(b, b->size_bytes);
+}
+
+void arena_init(struct arena *a, const char *name, size_t budget_bytes)
+{
+        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes };
+}
+
+void arena_done(struct arena *a)
+{
+        while (a->pins) {
+                struct arena_pin *pin = a->pins;
+
+                a->pins = pin->older;
+                pin->unref(pin->object);
+        }
+        while (a->blocks) {
+                struct arena_block *b = a->blocks;
+
+                UNPOISON(b, sizeof(*b));
+                a->blocks = b->older;
+                give_block(b);
+        }
+        a->next = a->end = NULL;
+        a->used_bytes = 0;
+        a->is_over_budget = false;
+}
+
+void arena_reset(struct arena *a)
+{
+        arena_done(a);
+}
+
+static void add_block(struct arena *a, struct arena_block *b)
+{
+        b->older = a->blocks;
+        a->blocks = b;
+        a->used_bytes += b->size_bytes;
+        if (a->budget_bytes && a->used_bytes > a->budget_bytes)
+                a->is_over_budget = true;
+}
+
+/* A block for one piece alone. The arena goes on filling the block it had. */
+static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
+{
+        struct arena_block *b;
+        size_t total;
+
+        if (!size_add(size_bytes, sizeof(*b) + align, &total))
+                total = SIZE_MAX; /* xmalloc ends the process with a message */
+        if (cache_class(total) >= 0)
+                total++;
+        b = xmalloc(total);
+        b->size_bytes = total;
+        add_block(a, b);
+        return (void *)(((uintptr_t)(b + 1) + align - 1) & ~(uintptr_t)(align - 1));
+}
+
+static void start_block(struct arena *a)
+{
+        struct arena_block *b = take_block(a->blocks ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES);
+
+        add_block(a, b);
+        a->next = (char *)(b + 1);
+        a->end = (char *)b + b->size_bytes;
+        POISON(a->next, (size_t)(a->end - a->next));
+}
+
+void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
+{
+        char *p;
+
+        assert(align > 0 && (align & (align - 1)) == 0);
+        if (is_debug() || size_bytes > LARGE_BLOCK_BYTES / 4)
+                return alloc_own_block(a, size_bytes, align);
+        for (;;) {
+                p = (char *)(((uintptr_t)a->next + align - 1) & ~(uintptr_t)(align - 1));
+                if (a->next && p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p))
+                        break;
+                if (a->next && size_bytes > SMALL_BLOCK_BYTES / 4 && (size_t)(a->end - a->next) > SMALL_BLOCK_BYTES)
+                        return alloc_own_block(a, size_bytes, align);
+                start_block(a);
+        }
+        a->next = p + size_bytes + REDZONE_BYTES;
+        UNPOISON(p, size_bytes);
+        return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t size_bytes)
+{
+        return memset(arena_alloc(a, size_bytes), 0, size_bytes);
+}
+
+void *arena_alloc_array(struct arena *a, size_t count, size_t size_bytes)
+{
+        size_t total;
+
+        if (!size_mul(count, size_bytes, &total))
+                total = SIZE_MAX / 2; /* ends the process with a message */
+        return arena_zalloc(a, total);
+}
+
+void arena_shrink(struct arena *a, void *p, size_t old_bytes, size_t new_bytes)
+{
+        assert(new_bytes <= old_bytes);
+        if (a->next != (char *)p + old_bytes + REDZONE_BYTES)
+                return;
+        POISON((char *)p + new_bytes, old_bytes - new_bytes);
+        a->next = (char *)p + new_bytes + REDZONE_BYTES;
+}
+
+char *arena_cstring(struct arena *a, struct str s)
+{
+        char *p = arena_alloc_aligned(a, s.n + 1, 1);
+
+        if (s.n)
+                memcpy(p, s.p, s.n);
+        p[s.n] = '\0';
+        return p;
+}
+
+struct str arena_copy(struct arena *a, struct str s)
+{
+        return str_make(arena_cstring(a, s), s.n);
+}
+
+struct str arena_printf(struct arena *a, const char *format, ...)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        va_list arguments;
+
+        va_start(arguments, format);
+        buf_appendv(&b, format, arguments);
+        va_end(arguments);
+        return buf_to_arena(&b, a);
+}
+
+void arena_pin(struct arena *a, void *object, void (*unref)(void *object))
+{
+        struct arena_pin *pin = arena_alloc(a, sizeof(*pin));
+
+        *pin = (struct arena_pin) { .older = a->pins, .object = object, .unref = unref };
+        a->pins = pin;
+}
+
+int arena_check(const struct arena *a, struct err *err)
+{
+        if (LIKELY(!a->is_over_budget))
+                return 0;
+        return err_set(err, ERR_LIMIT, "%s memory limit of %zu bytes exceeded", a->name, a->budget_bytes);
+}

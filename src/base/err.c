@@ -1,0 +1,187 @@
+#include "err.h"
+
+#include "buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+        const char *name;
+        int http_status;
+} reasons[_REASON_COUNT] = {
+        [REASON_UNKNOWN] = { "", 500 },
+        [REASON_UNAUTHORIZED] = { "Unauthorized", 401 },
+        [REASON_FORBIDDEN] = { "Forbidden", 403 },
+        [REASON_NOT_FOUND] = { "NotFound", 404 },
+        [REASON_ALREADY_EXISTS] = { "AlreadyExists", 409 },
+        [REASON_CONFLICT] = { "Conflict", 409 },
+        [REASON_GONE] = { "Gone", 410 },
+        [REASON_INVALID] = { "Invalid", 422 },
+        [REASON_SERVER_TIMEOUT] = { "ServerTimeout", 500 },
+        [REASON_TIMEOUT] = { "Timeout", 504 },
+        [REASON_TOO_MANY_REQUESTS] = { "TooManyRequests", 429 },
+        [REASON_BAD_REQUEST] = { "BadRequest", 400 },
+        [REASON_METHOD_NOT_ALLOWED] = { "MethodNotAllowed", 405 },
+        [REASON_NOT_ACCEPTABLE] = { "NotAcceptable", 406 },
+        [REASON_REQUEST_ENTITY_TOO_LARGE] = { "RequestEntityTooLarge", 413 },
+        [REASON_UNSUPPORTED_MEDIA_TYPE] = { "UnsupportedMediaType", 415 },
+        [REASON_INTERNAL_ERROR] = { "InternalError", 500 },
+        [REASON_EXPIRED] = { "Expired", 410 },
+        [REASON_SERVICE_UNAVAILABLE] = { "ServiceUnavailable", 503 },
+};
+
+static enum reason reason_of_code(int code)
+{
+        switch ((enum err_code)code) {
+        case ERR_INVALID:
+                return REASON_INVALID;
+        case ERR_NOT_FOUND:
+                return REASON_NOT_FOUND;
+        case ERR_EXISTS:
+                return REASON_ALREADY_EXISTS;
+        case ERR_CONFLICT:
+                return REASON_CONFLICT;
+        case ERR_LIMIT:
+                return REASON_REQUEST_ENTITY_TOO_LARGE;
+        case ERR_TIMEOUT:
+                return REASON_TIMEOUT;
+        case ERR_FORBIDDEN:
+                return REASON_FORBIDDEN;
+        case ERR_EXPIRED:
+                return REASON_EXPIRED;
+        case ERR_CANCELED:
+        case ERR_CLOSED:
+                return REASON_SERVICE_UNAVAILABLE;
+        case ERR_SYSTEM:
+        case ERR_UNSUPPORTED:
+        case ERR_FAILED:
+                return REASON_INTERNAL_ERROR;
+        }
+        return REASON_UNKNOWN;
+}
+
+void err_done(struct err *err)
+{
+        free(err->message);
+        free(err->path);
+        *err = (struct err) { 0 };
+}
+
+static char *format_text(const char *format, va_list arguments)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        buf_appendv(&b, format, arguments);
+        return buf_take(&b);
+}
+
+int err_set(struct err *err, int code, const char *format, ...)
+{
+        va_list arguments;
+        char *message;
+
+        assert(code < 0);
+        if (!err)
+                return code;
+        va_start(arguments, format);
+        message = format_text(format, arguments); /* before err_done: an argument may be the old message */
+        va_end(arguments);
+        err_done(err);
+        err->code = code;
+        err->reason = reason_of_code(code);
+        err->message = message;
+        return code;
+}
+
+void err_set_reason(struct err *err, enum reason reason)
+{
+        if (err)
+                err->reason = reason;
+}
+
+void err_set_position(struct err *err, struct position position)
+{
+        if (err)
+                err->position = position;
+}
+
+void err_set_path(struct err *err, struct str path)
+{
+        if (!err)
+                return;
+        free(err->path);
+        err->path = str_to_cstring(path);
+}
+
+int err_set_errno(struct err *err, int errno_value, const char *format, ...)
+{
+        va_list arguments;
+        _cleanup_free_ char *text = NULL;
+        char reason[128];
+
+        if (!err)
+                return ERR_SYSTEM;
+        va_start(arguments, format);
+        text = format_text(format, arguments);
+        va_end(arguments);
+        return err_set(err, ERR_SYSTEM, "%s: %s", text, strerror_r(errno_value, reason, sizeof(reason)));
+}
+
+int err_wrap(struct err *err, const char *format, ...)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        va_list arguments;
+
+        if (!err)
+                return ERR_FAILED;
+        assert(err->code < 0);
+        va_start(arguments, format);
+        buf_appendv(&b, format, arguments);
+        va_end(arguments);
+        buf_append_literal(&b, ": ");
+        buf_append_str(&b, str_from(err->message));
+        free(err->message);
+        err->message = buf_take(&b);
+        return err->code;
+}
+
+int err_move(struct err *to, struct err *from)
+{
+        int code = from->code;
+
+        if (!to) {
+                err_done(from);
+                return code;
+        }
+        if (to != from) {
+                err_done(to);
+                *to = *from;
+                *from = (struct err) { 0 };
+        }
+        return code;
+}
+
+const char *err_message(const struct err *err)
+{
+        return err && err->message ? err->message : "no error";
+}
+
+const char *reason_name(enum reason reason)
+{
+        assert((unsigned)reason < _REASON_COUNT);
+        return reasons[reason].name;
+}
+
+enum reason reason_from_name(struct str name)
+{
+        for (size_t i = 1; i < ARRAY_SIZE(reasons); i++)
+                if (str_equal(name, str_from(reasons[i].name)))
+                        return (enum reason)i;
+        return REASON_UNKNOWN;
+}
+
+int reason_http_status(enum reason reason)
+{
+        assert((unsigned)reason < _REASON_COUNT);
+        return reasons[reason].http_status;
+}

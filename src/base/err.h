@@ -1,0 +1,93 @@
+/* Errors: a code to act on, a Kubernetes reason for the API, and a text `outer: inner` for people.
+ *
+ * A function that can fail returns 0 or one of the negative codes and fills the struct err it was given. The err may be
+ * NULL: then only the code is of interest. An err is filled once and then wrapped on the way up; whoever drops it logs it.
+ * It owns heap memory: declare it with _cleanup_err_, or hand it in from outside. */
+#pragma once
+
+#include "str.h"
+
+enum err_code {
+        ERR_FAILED = -1,       /* anything that has no code of its own */
+        ERR_INVALID = -2,      /* bad input: syntax, type, value */
+        ERR_NOT_FOUND = -3,    /* what was asked for is not there */
+        ERR_EXISTS = -4,       /* it is there already */
+        ERR_CONFLICT = -5,     /* somebody else changed it */
+        ERR_LIMIT = -6,        /* a limit of ours was reached; the text names it */
+        ERR_TIMEOUT = -7,      /* the deadline passed */
+        ERR_CANCELED = -8,     /* the cancel token was triggered */
+        ERR_FORBIDDEN = -9,    /* refused */
+        ERR_UNSUPPORTED = -10, /* understood, but not to be had */
+        ERR_SYSTEM = -11,      /* the operating system said no; the text has its word */
+        ERR_CLOSED = -12,      /* the queue, connection or stream is closed */
+        ERR_EXPIRED = -13,     /* the version asked for is no longer kept */
+};
+
+/* metav1.StatusReason, by the names the API uses. */
+enum reason {
+        REASON_UNKNOWN = 0,
+        REASON_UNAUTHORIZED,
+        REASON_FORBIDDEN,
+        REASON_NOT_FOUND,
+        REASON_ALREADY_EXISTS,
+        REASON_CONFLICT,
+        REASON_GONE,
+        REASON_INVALID,
+        REASON_SERVER_TIMEOUT,
+        REASON_TIMEOUT,
+        REASON_TOO_MANY_REQUESTS,
+        REASON_BAD_REQUEST,
+        REASON_METHOD_NOT_ALLOWED,
+        REASON_NOT_ACCEPTABLE,
+        REASON_REQUEST_ENTITY_TOO_LARGE,
+        REASON_UNSUPPORTED_MEDIA_TYPE,
+        REASON_INTERNAL_ERROR,
+        REASON_EXPIRED,
+        REASON_SERVICE_UNAVAILABLE,
+        _REASON_COUNT,
+};
+
+/* Where in a text something stands. line and column count from 1, columns in characters; line 0 means unknown. */
+struct position {
+        uint32_t line;
+        uint32_t column;
+        size_t offset; /* bytes from the start */
+};
+
+struct err {
+        int code; /* 0: no error */
+        enum reason reason;
+        char *message;            /* heap; NULL without an error */
+        char *path;               /* heap; path of the value in its document, or NULL */
+        struct position position; /* in the text that was parsed */
+};
+
+void err_done(struct err *err);
+
+/* Fills *err and returns code. An earlier error in it is replaced. The reason follows from the code (ERR_NOT_FOUND gives
+ * REASON_NOT_FOUND, ERR_INVALID gives REASON_INVALID, ...) unless err_set_reason says otherwise. */
+int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
+void err_set_reason(struct err *err, enum reason reason);
+void err_set_position(struct err *err, struct position position);
+void err_set_path(struct err *err, struct str path);
+
+/* ERR_SYSTEM with `TEXT: strerror(errno_value)`. */
+int err_set_errno(struct err *err, int errno_value, const char *format, ...) _printf_(3, 4);
+
+/* Puts `TEXT: ` before the message; code, reason, path and position stay. Returns the code (ERR_FAILED when err is NULL). */
+int err_wrap(struct err *err, const char *format, ...) _printf_(2, 3);
+
+/* Moves *from into *to (whose own error is dropped); returns the code. */
+int err_move(struct err *to, struct err *from);
+
+/* The message, or "no error"; borrowed. */
+const char *err_message(const struct err *err);
+
+/* "NotFound", ... as the API spells it ("" for REASON_UNKNOWN), and back (REASON_UNKNOWN when not known). */
+const char *reason_name(enum reason reason);
+enum reason reason_from_name(struct str name);
+
+/* The HTTP status that goes with a reason, as the Kubernetes API answers it. */
+int reason_http_status(enum reason reason);
+
+#define _cleanup_err_ _cleanup_(err_done)

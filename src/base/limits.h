@@ -1,0 +1,33 @@
+/* Every maximum of the program, in one list. What a user can meet names the limit in its error. */
+#pragma once
+
+/* Memory */
+#define LIMIT_BUFFER_BYTES       (1ull << 30) /* any buf without a smaller maximum of its own */
+#define LIMIT_ARENA_CACHE_BLOCKS 16           /* recycled blocks kept per thread */
+
+/* Documents: JSON, YAML and values in general */
+#define LIMIT_DOCUMENT_BYTES        (512ull << 20) /* text of one document or stream */
+#define LIMIT_DEPTH                 1000           /* nesting of values, in every notation */
+#define LIMIT_STRING_BYTES          (1ull << 31)   /* one string inside a value; lengths are 32 bit there */
+#define LIMIT_YAML_ALIAS_NODES      4000000        /* nodes that aliases may add to one document */
+#define LIMIT_YAML_ALIAS_RATIO      10     /* ... and that many times the nodes the text itself has, once beyond */
+#define LIMIT_YAML_ALIAS_FREE_NODES 100000 /* ... this number of nodes */
+
+/* Protobuf */
+#define LIMIT_MESSAGE_BYTES (64ull << 20) /* one message, unless the caller says otherwise */
+
+/* Small texts */
+#define LIMIT_PATH_INDEX        1024        /* largest array index that setting a field path may create */
+#define LIMIT_PATH_BYTES        (64u << 10) /* text of a field path */
+#define LIMIT_FORMAT_WIDTH      1000000     /* width or precision in a format, as in Go */
+#define LIMIT_QUANTITY_EXPONENT 1000000     /* decimal exponent of a quantity */
+#define LIMIT_PATCH_OPERATIONS  10000       /* operations of one JSON Patch */
+#define LIMIT_REGEX_BYTES       (8u << 20)  /* memory of one compiled expression */
+
+/* Logging */
+#define LIMIT_LOG_LINE_BYTES (64u << 10) /* one line; longer fields are cut */
+#define LIMIT_LOG_REPEATS    10          /* equal messages per LIMIT_LOG_WINDOW_MS before they are counted instead */
+#define LIMIT_LOG_WINDOW_MS  10000
+
+/* Threads */
+#define LIMIT_THREAD_STACK_BYTES (2u << 20) /* must hold LIMIT_DEPTH levels of recursion */

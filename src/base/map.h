@@ -1,0 +1,41 @@
+/* A hash map from text to a pointer, with deletion; iteration is in order of insertion (deleted entries leave no trace).
+ * The map borrows its keys: they must live as long as their entry, which they do when they are part of the value.
+ * Not for more than one thread at a time. */
+#pragma once
+
+#include "str.h"
+
+struct map_entry {
+        struct str key; /* .p == NULL: deleted */
+        void *value;
+        uint64_t hash;
+};
+
+struct map {
+        struct map_entry *entries; /* in order of insertion, with gaps */
+        size_t n_entries;          /* gaps included */
+        size_t n;                  /* live entries */
+        uint32_t *slots;           /* index into entries + 1, 0 empty */
+        size_t n_slots;            /* a power of two, or 0 */
+};
+
+void map_done(struct map *m); /* the values are the caller's */
+void map_clear(struct map *m);
+
+/* NULL when absent. */
+void *map_get(const struct map *m, struct str key);
+bool map_has(const struct map *m, struct str key);
+
+/* Adds or replaces; returns the value that was there before, or NULL. On replacement the old key stays. */
+void *map_set(struct map *m, struct str key, void *value);
+
+/* Adds only if absent; false, and nothing changed, when the key is there. */
+bool map_add(struct map *m, struct str key, void *value);
+
+/* Returns the removed value, or NULL. */
+void *map_remove(struct map *m, struct str key);
+
+/* for (struct map_entry *e = map_first(m); e; e = map_next(m, e)). Removing the current entry while iterating is fine;
+ * adding is not. */
+struct map_entry *map_first(const struct map *m);
+struct map_entry *map_next(const struct map *m, const struct map_entry *e);

@@ -1,0 +1,50 @@
+#include "macro.h"
+#include "vec.h"
+
+#include <stdio.h>
+
+static _Noreturn void die_of_memory(size_t size_bytes)
+{
+        fprintf(stderr, "weft: out of memory (asked for %zu bytes)\n", size_bytes);
+        abort();
+}
+
+void *xmalloc(size_t size_bytes)
+{
+        void *p = malloc(size_bytes ? size_bytes : 1);
+
+        if (!p)
+                die_of_memory(size_bytes);
+        return p;
+}
+
+void *xcalloc(size_t count, size_t size_bytes)
+{
+        void *p = calloc(count ? count : 1, size_bytes ? size_bytes : 1);
+
+        if (!p)
+                die_of_memory(size_bytes);
+        return p;
+}
+
+void *xrealloc(void *p, size_t size_bytes)
+{
+        void *moved = realloc(p, size_bytes ? size_bytes : 1);
+
+        if (!moved)
+                die_of_memory(size_bytes);
+        return moved;
+}
+
+void *vec_grow(void *p, size_t *capacity, size_t wanted, size_t size_bytes)
+{
+        size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
+        size_t bytes;
+
+        if (grown < wanted)
+                grown = wanted;
+        if (!size_mul(grown, size_bytes, &bytes))
+                die_of_memory(SIZE_MAX);
+        *capacity = grown;
+        return xrealloc(p, bytes);
+}

@@ -1,0 +1,72 @@
+#include "random.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+static uint64_t rotate(uint64_t x, int k)
+{
+        return x << k | x >> (64 - k);
+}
+
+/* splitmix64 spreads the seed, xoshiro256** gives the sequence. */
+void random_seed(struct random *r, uint64_t seed)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(r->state); i++) {
+                uint64_t z = seed += 0x9e3779b97f4a7c15u;
+
+                z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+                z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+                r->state[i] = z ^ z >> 31;
+        }
+}
+
+uint64_t random_u64(struct random *r)
+{
+        uint64_t *s = r->state, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = rotate(s[3], 45);
+        return result;
+}
+
+uint64_t random_below(struct random *r, uint64_t bound)
+{
+        uint64_t skip;
+
+        assert(bound > 0);
+        skip = -bound % bound; /* 2^64 mod bound: values below it would make the rest unequal */
+        for (;;) {
+                uint64_t x = random_u64(r);
+
+                if (x >= skip)
+                        return x % bound;
+        }
+}
+
+double random_double(struct random *r)
+{
+        return (double)(random_u64(r) >> 11) * 0x1p-53;
+}
+
+void random_system(void *p, size_t n)
+{
+        for (size_t done = 0; done < n;) {
+                ssize_t got = getrandom((char *)p + done, n - done, 0);
+
+                assert(got > 0 || errno == EINTR);
+                if (got > 0)
+                        done += (size_t)got;
+        }
+}
+
+uint64_t random_system_u64(void)
+{
+        uint64_t x;
+
+        random_system(&x, sizeof(x));
+        return x;
+}

@@ -1,0 +1,22 @@
+/* Random numbers: seeded ones that repeat (tests, jitter, simulation), and the system's for names, seeds and keys. */
+#pragma once
+
+#include "str.h"
+
+/* A small generator; equal seeds give equal sequences on every machine. One home thread. Not for secrets. */
+struct random {
+        uint64_t state[4];
+};
+
+void random_seed(struct random *r, uint64_t seed);
+uint64_t random_u64(struct random *r);
+
+/* Uniform in [0, bound); bound > 0. */
+uint64_t random_below(struct random *r, uint64_t bound);
+
+/* Uniform in [0, 1). */
+double random_double(struct random *r);
+
+/* From the kernel, fit for secrets; aborts if it has none. Under a simulation (sim.h) these come from its seed. */
+void random_system(void *p, size_t n);
+uint64_t random_system_u64(void);

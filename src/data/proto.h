@@ -1,0 +1,150 @@
+/* Protobuf: one codec between wire bytes and values, driven by tables generated from proto/ at build time.
+ *
+ * As values, messages follow the proto3 JSON mapping: lowerCamelCase names (original names are accepted too when encoding),
+ * 64-bit integers as strings, enums by name (numbers accepted), bytes as base64, Duration and Timestamp as text, Struct, Value
+ * and ListValue as the plain value. Fields at their default are left out when decoding unless they have presence. */
+#pragma once
+
+#include "err.h"
+#include "value.h"
+
+struct buf;
+
+enum proto_type { /* as in descriptor.proto */
+                  PROTO_DOUBLE = 1,
+                  PROTO_FLOAT = 2,
+                  PROTO_INT64 = 3,
+                  PROTO_UINT64 = 4,
+                  PROTO_INT32 = 5,
+                  PROTO_FIXED64 = 6,
+                  PROTO_FIXED32 = 7,
+                  PROTO_BOOL = 8,
+                  PROTO_STRING = 9,
+                  PROTO_MESSAGE = 11,
+                  PROTO_BYTES = 12,
+                  PROTO_UINT32 = 13,
+                  PROTO_ENUM = 14,
+                  PROTO_SFIXED32 = 15,
+                  PROTO_SFIXED64 = 16,
+                  PROTO_SINT32 = 17,
+                  PROTO_SINT64 = 18,
+};
+
+/* Messages that have a form of their own as values. */
+enum proto_kind {
+        PROTO_KIND_PLAIN,
+        PROTO_KIND_MAP_ENTRY,
+        PROTO_KIND_STRUCT,
+        PROTO_KIND_VALUE,
+        PROTO_KIND_LIST_VALUE,
+        PROTO_KIND_DURATION,
+        PROTO_KIND_TIMESTAMP,
+};
+
+struct proto_enum {
+        struct str name; /* full, e.g. apiextensions.fn.proto.v1.Ready */
+        const struct proto_enum_value {
+                struct str name;
+                int32_t number;
+        } * values;
+        size_t n_values;
+};
+
+struct proto_field {
+        struct str name;
+        struct str json_name;
+        uint32_t number;
+        uint8_t type; /* enum proto_type */
+        bool is_repeated;
+        bool is_packed;
+        bool has_presence; /* optional, in a oneof, or a message */
+        int16_t oneof; /* index of the oneof it belongs to, or -1; synthetic oneofs of optional fields do not count */
+        const struct proto_message *message; /* of a message field */
+        const struct proto_enum *enumeration;
+};
+
+struct proto_message {
+        struct str name; /* full, e.g. apiextensions.fn.proto.v1.State */
+        enum proto_kind kind;
+        const struct proto_field *fields; /* by number, ascending */
+        size_t n_fields;
+};
+
+/* The field with the number or name (either form), or NULL. */
+const struct proto_field *proto_field_by_number(const struct proto_message *m, uint32_t number);
+const struct proto_field *proto_field_by_name(const struct proto_message *m, struct str name);
+
+enum proto_flags {
+        PROTO_KEEP_UNKNOWN =
+                1 << 0, /* decoding: unknown fields go into the member PROTO_UNKNOWN_KEY (base64 of their bytes),
+                                       * which encoding writes back; otherwise they are skipped */
+        PROTO_IGNORE_UNKNOWN =
+                1 << 1, /* encoding: members that the message does not have are skipped; otherwise an error */
+        PROTO_EMIT_DEFAULTS = 1 << 2, /* decoding: fields without presence appear with their default */
+};
+#define PROTO_UNKNOWN_KEY STR("@unknown")
+
+struct proto_options {
+        unsigned flags;
+        size_t max_bytes;   /* 0: LIMIT_MESSAGE_BYTES */
+        uint32_t max_depth; /* 0: LIMIT_DEPTH, in levels of value */
+};
+
+/* Strings must be valid UTF-8. Errors name the message and field: `cannot decode M: field x.y: ...`. options may be NULL.
+ * Strings are copied into the arena. */
+int proto_decode(struct arena *a, const struct proto_message *m, struct str bytes, const struct proto_options *options,
+                 const struct value **ret, struct err *err);
+
+/* Appends the message. Deterministic: fields by number, map entries by key, so that equal values give equal bytes. */
+int proto_encode(struct buf *b, const struct proto_message *m, const struct value *v,
+                 const struct proto_options *options, struct err *err);
+
+/* Struct directly: an object to the fields of google.protobuf.Struct and back. All numbers become doubles on the wire;
+ * decoding gives doubles. */
+int proto_encode_struct(struct buf *b, const struct value *object, struct err *err);
+int proto_decode_struct(struct arena *a, struct str bytes, const struct proto_options *options,
+                        const struct value **ret, struct err *err);
+
+/* Fields one by one, without decoding what is inside them: for messages that are passed on. */
+enum proto_wire {
+        PROTO_WIRE_VARINT = 0,
+        PROTO_WIRE_FIXED64 = 1,
+        PROTO_WIRE_BYTES = 2,
+        PROTO_WIRE_FIXED32 = 5,
+};
+
+struct proto_raw_field {
+        uint32_t number;
+        enum proto_wire wire;
+        uint64_t scalar;  /* varint and fixed */
+        struct str bytes; /* PROTO_WIRE_BYTES: the contents, in the message's own bytes */
+        struct str whole; /* tag, length and contents: appending it to a message passes the field on untouched */
+};
+
+/* 1 and the next field, moving *rest past it; 0 at the end; negative on malformed bytes. */
+int proto_next_field(struct str *rest, struct proto_raw_field *ret, struct err *err);
+
+/* A sub-message that travels as bytes and is decoded only when someone looks. Home: one thread. */
+struct proto_lazy {
+        const struct proto_message *message;
+        struct str bytes;            /* borrowed */
+        const struct value *decoded; /* NULL until proto_lazy_get */
+};
+
+int proto_lazy_get(struct arena *a, struct proto_lazy *lazy, const struct proto_options *options,
+                   const struct value **ret, struct err *err);
+
+/* Appends one field around contents that are already encoded (a sub-message, string or bytes), or a varint field. */
+void proto_append_bytes_field(struct buf *b, uint32_t number, struct str contents);
+void proto_append_varint_field(struct buf *b, uint32_t number, uint64_t v);
+
+/* Finds a generated message by its full name, or NULL. */
+const struct proto_message *proto_message_by_name(struct str full_name);
+
+/* The serialised FileDescriptorProto of every file in proto/, for reflection. n of them. */
+struct proto_file {
+        struct str name; /* as in imports, e.g. apiextensions/fn/proto/v1/run_function.proto */
+        struct str descriptor;
+};
+extern const struct proto_file proto_files[];
+extern const size_t proto_n_files;

@@ -1,0 +1,21 @@
+/* One differential suite on our side: a case in, a result out, both one line of JSON. */
+#pragma once
+
+#include "json.h"
+#include "value.h"
+
+/* Returns the result of a case; everything lives in the arena. It must be the same value that the oracle gives. */
+typedef const struct value *(*suite_run)(struct arena *a, const struct value *c);
+
+const struct value *run_format(struct arena *a, const struct value *c);
+const struct value *run_json(struct arena *a, const struct value *c);
+const struct value *run_number(struct arena *a, const struct value *c);
+const struct value *run_path(struct arena *a, const struct value *c);
+const struct value *run_proto(struct arena *a, const struct value *c);
+const struct value *run_quantity(struct arena *a, const struct value *c);
+const struct value *run_regex(struct arena *a, const struct value *c);
+const struct value *run_time(struct arena *a, const struct value *c);
+const struct value *run_yaml(struct arena *a, const struct value *c);
+
+/* {"error": text}. */
+const struct value *result_error(struct arena *a, const struct err *err);
