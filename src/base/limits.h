@@ -15,6 +15,7 @@
 
 /* Protobuf */
 #define LIMIT_MESSAGE_BYTES (64ull << 20) /* one message, unless the caller says otherwise */
+#define LIMIT_PROTO_GROUPS  100           /* nesting of groups, which are only ever skipped */
 
 /* Small texts */
 #define LIMIT_PATH_INDEX        1024        /* largest array index that setting a field path may create */

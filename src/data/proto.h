@@ -75,12 +75,16 @@ const struct proto_field *proto_field_by_number(const struct proto_message *m, u
 const struct proto_field *proto_field_by_name(const struct proto_message *m, struct str name);
 
 enum proto_flags {
-        PROTO_KEEP_UNKNOWN =
-                1 << 0, /* decoding: unknown fields go into the member PROTO_UNKNOWN_KEY (base64 of their bytes),
-                                       * which encoding writes back; otherwise they are skipped */
-        PROTO_IGNORE_UNKNOWN =
-                1 << 1, /* encoding: members that the message does not have are skipped; otherwise an error */
-        PROTO_EMIT_DEFAULTS = 1 << 2, /* decoding: fields without presence appear with their default */
+        /* Decoding: unknown fields go into the member PROTO_UNKNOWN_KEY (base64 of their bytes), which encoding writes
+         * back behind the known ones; otherwise they are skipped. Messages with a form of their own and map entries have
+         * no place for them. */
+        PROTO_KEEP_UNKNOWN = 1 << 0,
+        /* Encoding: members that the message does not have are skipped; otherwise they are an error. */
+        PROTO_IGNORE_UNKNOWN = 1 << 1,
+        /* Decoding: fields without presence appear with their default. */
+        PROTO_EMIT_DEFAULTS = 1 << 2,
+        /* Decoding: strings may point into the message, which must outlive the arena. */
+        PROTO_BORROW_BYTES = 1 << 3,
 };
 #define PROTO_UNKNOWN_KEY STR("@unknown")
 
@@ -90,12 +94,17 @@ struct proto_options {
         uint32_t max_depth; /* 0: LIMIT_DEPTH, in levels of value */
 };
 
-/* Strings must be valid UTF-8. Errors name the message and field: `cannot decode M: field x.y: ...`. options may be NULL.
- * Strings are copied into the arena. */
+/* Strings must be valid UTF-8 and the numbers of a Value finite; a Value without a kind is null. A field with another wire
+ * type than its own counts as unknown. Maps and Structs come out with their keys in bytewise order. Errors name the message
+ * and the field: `cannot decode M: field x.y: ...`. options may be NULL. Strings are copied into the arena (all at once,
+ * with what stands between them on the wire). */
 int proto_decode(struct arena *a, const struct proto_message *m, struct str bytes, const struct proto_options *options,
                  const struct value **ret, struct err *err);
 
-/* Appends the message. Deterministic: fields by number, map entries by key, so that equal values give equal bytes. */
+/* Appends the message; nothing is appended on an error. Equal values give equal bytes, and they are those of Go's
+ * deterministic mode: first the fields outside of oneofs, then those inside, both by number; map entries by key.
+ * As in protobuf's JSON a null member is an absent one (for a Value it is null), numbers may be given as text, bytes in
+ * either base64 alphabet. Errors: `cannot encode M: field x.y: ...`. */
 int proto_encode(struct buf *b, const struct proto_message *m, const struct value *v,
                  const struct proto_options *options, struct err *err);
 
@@ -110,6 +119,7 @@ enum proto_wire {
         PROTO_WIRE_VARINT = 0,
         PROTO_WIRE_FIXED64 = 1,
         PROTO_WIRE_BYTES = 2,
+        PROTO_WIRE_GROUP = 3, /* deprecated in protobuf, but it must be possible to skip one */
         PROTO_WIRE_FIXED32 = 5,
 };
 
@@ -117,7 +127,7 @@ struct proto_raw_field {
         uint32_t number;
         enum proto_wire wire;
         uint64_t scalar;  /* varint and fixed */
-        struct str bytes; /* PROTO_WIRE_BYTES: the contents, in the message's own bytes */
+        struct str bytes; /* PROTO_WIRE_BYTES and PROTO_WIRE_GROUP: the contents, in the message's own bytes */
         struct str whole; /* tag, length and contents: appending it to a message passes the field on untouched */
 };
 
@@ -138,10 +148,16 @@ int proto_lazy_get(struct arena *a, struct proto_lazy *lazy, const struct proto_
 void proto_append_bytes_field(struct buf *b, uint32_t number, struct str contents);
 void proto_append_varint_field(struct buf *b, uint32_t number, uint64_t v);
 
-/* Finds a generated message by its full name, or NULL. */
+/* The messages of proto/, by full name. Each also has a symbol of its own in the generated proto-tables.h, made of `proto_`, a
+ * short name for its package (src/data/meson.build has the list) and its name with _ for dots:
+ * proto_fn_v1_RunFunctionRequest, proto_google_Struct. */
+extern const struct proto_message *const proto_messages[];
+extern const size_t proto_n_messages;
+
+/* Finds one of them by its full name, or NULL. */
 const struct proto_message *proto_message_by_name(struct str full_name);
 
-/* The serialised FileDescriptorProto of every file in proto/, for reflection. n of them. */
+/* The serialised FileDescriptorProto of every file in proto/, for reflection; imports stand before their users. */
 struct proto_file {
         struct str name; /* as in imports, e.g. apiextensions/fn/proto/v1/run_function.proto */
         struct str descriptor;
