@@ -1,1 +1,74 @@
 #include "clock.h"
+
+#include <time.h>
+
+static struct sim_clock *_Atomic simulated; /* NULL: the system's clocks */
+
+int64_t clock_mono_ns(void)
+{
+        struct sim_clock *c = atomic_load_explicit(&simulated, memory_order_acquire);
+        struct timespec now;
+        int r;
+
+        if (UNLIKELY(c))
+                return atomic_load(&c->mono_ns);
+        r = clock_gettime(CLOCK_MONOTONIC, &now);
+        assert(r == 0);
+        return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+static struct instant instant_from_ns(int64_t ns)
+{
+        int64_t nanos = ns % NS_PER_SECOND;
+
+        if (nanos < 0)
+                nanos += NS_PER_SECOND;
+        return (struct instant) { .seconds = (ns - nanos) / NS_PER_SECOND, .nanos = (int32_t)nanos };
+}
+
+struct instant clock_wall(void)
+{
+        struct sim_clock *c = atomic_load_explicit(&simulated, memory_order_acquire);
+        struct timespec now;
+        int r;
+
+        if (UNLIKELY(c))
+                return instant_from_ns(atomic_load(&c->wall_ns));
+        r = clock_gettime(CLOCK_REALTIME, &now);
+        assert(r == 0);
+        return (struct instant) { .seconds = now.tv_sec, .nanos = (int32_t)now.tv_nsec };
+}
+
+void sim_clock_init(struct sim_clock *c, struct instant wall)
+{
+        atomic_init(&c->mono_ns, NS_PER_SECOND);
+        atomic_init(&c->wall_ns, wall.seconds * NS_PER_SECOND + wall.nanos);
+}
+
+void sim_clock_advance_to(struct sim_clock *c, int64_t mono_ns)
+{
+        int64_t now = atomic_load(&c->mono_ns);
+
+        while (now < mono_ns)
+                if (atomic_compare_exchange_weak(&c->mono_ns, &now, mono_ns)) {
+                        atomic_fetch_add(&c->wall_ns, mono_ns - now);
+                        return;
+                }
+}
+
+void sim_clock_advance(struct sim_clock *c, int64_t ns)
+{
+        assert(ns >= 0);
+        atomic_fetch_add(&c->mono_ns, ns);
+        atomic_fetch_add(&c->wall_ns, ns);
+}
+
+void sim_clock_step_wall(struct sim_clock *c, int64_t ns)
+{
+        atomic_fetch_add(&c->wall_ns, ns);
+}
+
+struct sim_clock *clock_use(struct sim_clock *c)
+{
+        return atomic_exchange(&simulated, c);
+}

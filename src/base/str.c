@@ -2,6 +2,7 @@
 
 #include "random.h"
 
+#include <endian.h>
 #include <pthread.h>
 
 bool str_starts_with(struct str s, struct str prefix)
@@ -108,32 +109,32 @@ static uint64_t fold(uint64_t a, uint64_t b)
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Up to eight bytes as a little-endian number, so that hashes are the same on every machine. */
 static uint64_t load(const char *p, size_t n)
 {
         uint64_t x = 0;
 
         memcpy(&x, p, n);
-        return x;
+        return le64toh(x);
 }
 
-/* Multiply and fold, eight bytes at a time. The constants are odd with well spread bits; quality is checked by a test. */
+/* Multiply and fold, sixteen bytes at a time. Both factors are masked with numbers made from the seed, differently: input
+ * that knows the constants can neither make a factor zero nor swap the two. Quality is checked by a test. */
 uint64_t str_hash_seeded(struct str s, uint64_t seed)
 {
         const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd1b54a32d192ed03u;
-        uint64_t h = seed ^ fold(s.n ^ k1, k2);
+        uint64_t mask = fold(seed ^ k2, k1 + seed * 2) ^ k2;
+        uint64_t h = fold(seed ^ k1, s.n ^ mask);
         const char *p = s.p;
         size_t n = s.n;
 
-        for (; n >= 16; p += 16, n -= 16)
-                h = fold(load(p, 8) ^ k1 ^ h, load(p + 8, 8) ^ k2);
-        if (n >= 8) {
-                h = fold(load(p, 8) ^ k1 ^ h, k2);
-                p += 8;
-                n -= 8;
-        }
-        if (n > 0)
-                h = fold(load(p, n) ^ k2 ^ h, k1);
-        return fold(h ^ k1, k2 ^ seed);
+        for (; n > 16; p += 16, n -= 16)
+                h = fold(load(p, 8) ^ h, load(p + 8, 8) ^ mask);
+        if (n > 8)
+                h = fold(load(p, 8) ^ h, load(p + 8, n - 8) ^ mask);
+        else if (n > 0)
+                h = fold(load(p, n) ^ h, mask);
+        return fold(h ^ k1, mask ^ k2);
 }
 
 static uint64_t process_seed;
