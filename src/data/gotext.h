@@ -6,7 +6,7 @@
 
 struct buf;
 
-/* strconv.Quote, QuoteToASCII, QuoteRune; and whether `...` can hold s (strconv.CanBackquote). */
+/* strconv.Quote, QuoteToASCII, QuoteRune (or QuoteRuneToASCII); and whether `...` can hold s (strconv.CanBackquote). */
 void go_append_quoted(struct buf *b, struct str s);
 void go_append_quoted_ascii(struct buf *b, struct str s);
 void go_append_quoted_rune(struct buf *b, uint32_t rune, bool is_ascii_only);
@@ -14,6 +14,10 @@ bool go_can_backquote(struct str s);
 
 /* unicode.IsPrint as strconv knows it. */
 bool go_is_printable(uint32_t rune);
+
+/* unicode.ToUpper and unicode.ToLower: the simple mapping of one rune, whatever the locale. */
+uint32_t go_to_upper(uint32_t rune);
+uint32_t go_to_lower(uint32_t rune);
 
 /* A quoted copy in the arena, for use with %s in messages. */
 struct str go_quote(struct arena *a, struct str s);
