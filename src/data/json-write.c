@@ -1,1 +1,263 @@
 #include "json.h"
+
+#include "buf.h"
+#include "limits.h"
+#include "number.h"
+#include "utf8.h"
+
+#include <math.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define STEP 16 /* bytes that scans and copies take at once */
+
+/* How a byte of a string is written: as it is, behind a backslash as the letter given, as \u00XX, or after a closer look. */
+enum {
+        PLAIN = 0,
+        AS_CODE = 1,
+        AS_CODE_FOR_HTML = 2,
+        NOT_ASCII = 3,
+};
+
+static const unsigned char treatment[256] = {
+        [0 ... 7] = AS_CODE,
+        [11] = AS_CODE,
+        [14 ... 0x1f] = AS_CODE,
+        ['\b'] = 'b',
+        ['\f'] = 'f',
+        ['\n'] = 'n',
+        ['\r'] = 'r',
+        ['\t'] = 't',
+        ['"'] = '"',
+        ['\\'] = '\\',
+        ['<'] = AS_CODE_FOR_HTML,
+        ['>'] = AS_CODE_FOR_HTML,
+        ['&'] = AS_CODE_FOR_HTML,
+        [0x80 ... 0xff] = NOT_ASCII,
+};
+
+static bool is_plain(unsigned char c, unsigned flags)
+{
+        return treatment[c] == PLAIN || (treatment[c] == AS_CODE_FOR_HTML && !(flags & JSON_ESCAPE_HTML));
+}
+
+/* Copies plain bytes from p until one that is not, and returns it (or the end). out has room for end - p + STEP bytes. */
+static inline const char *copy_plain(const char *p, const char *end, char **out, unsigned flags)
+{
+        char *o = *out;
+
+#if defined(__SSE2__)
+        const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
+        const __m128i less = _mm_set1_epi8('<'), greater = _mm_set1_epi8('>'), ampersand = _mm_set1_epi8('&');
+
+        for (; end - p >= STEP; p += STEP, o += STEP) {
+                __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+                /* Signed comparison: control characters and everything beyond ASCII are below the space. */
+                __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, space),
+                                               _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
+                unsigned stops;
+
+                if (flags & JSON_ESCAPE_HTML)
+                        special = _mm_or_si128(special, _mm_or_si128(_mm_cmpeq_epi8(v, ampersand),
+                                                                     _mm_or_si128(_mm_cmpeq_epi8(v, less),
+                                                                                  _mm_cmpeq_epi8(v, greater))));
+                _mm_storeu_si128((__m128i *)(void *)o, v);
+                stops = (unsigned)_mm_movemask_epi8(special);
+                if (stops) {
+                        *out = o + __builtin_ctz(stops);
+                        return p + __builtin_ctz(stops);
+                }
+        }
+#endif
+        while (p < end && is_plain((unsigned char)*p, flags))
+                *o++ = *p++;
+        *out = o;
+        return p;
+}
+
+/* A character that is not written as it is; p is at it. Returns what follows. */
+static const char *write_special(struct buf *b, const char *p, const char *end)
+{
+        static const char digits[] = "0123456789abcdef";
+        unsigned char c = (unsigned char)*p;
+        char code[6] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+        uint32_t rune;
+        size_t width;
+
+        if (treatment[c] == AS_CODE || treatment[c] == AS_CODE_FOR_HTML) {
+                buf_append(b, code, sizeof(code));
+                return p + 1;
+        }
+        if (treatment[c] != NOT_ASCII) {
+                buf_append_char(b, '\\');
+                buf_append_char(b, (char)treatment[c]);
+                return p + 1;
+        }
+        rune = utf8_decode(str_make(p, (size_t)(end - p)), &width);
+        if (rune == RUNE_ERROR && width == 1)
+                buf_append_literal(b, "\\ufffd");
+        else if (rune == 0x2028 || rune == 0x2029)
+                buf_append(b, rune == 0x2028 ? "\\u2028" : "\\u2029", 6);
+        else
+                buf_append(b, p, width);
+        return p + width;
+}
+
+/* The same without room to spare, for a buffer near its maximum. */
+static void write_tight(struct buf *b, const char *p, const char *end, unsigned flags)
+{
+        while (p < end && !b->has_failed) {
+                if (is_plain((unsigned char)*p, flags))
+                        buf_append_char(b, *p++);
+                else
+                        p = write_special(b, p, end);
+        }
+        buf_append_char(b, '"');
+}
+
+void json_write_string(struct buf *b, struct str s, unsigned flags)
+{
+        const char *p = s.n ? s.p : "", *end = p + s.n;
+        size_t max = b->max_bytes ? b->max_bytes : LIMIT_BUFFER_BYTES;
+
+        buf_append_char(b, '"');
+        for (;;) {
+                size_t rest = (size_t)(end - p);
+                char *out;
+
+                if (UNLIKELY(rest + STEP > max - b->n || !buf_reserve(b, rest + STEP))) {
+                        write_tight(b, p, end, flags);
+                        return;
+                }
+                out = b->p + b->n;
+                p = copy_plain(p, end, &out, flags);
+                b->n = (size_t)(out - b->p);
+                if (p == end)
+                        break;
+                p = write_special(b, p, end);
+        }
+        buf_append_char(b, '"');
+}
+
+struct writer {
+        struct buf *buf;
+        struct arena scratch; /* sorted copies of objects */
+        unsigned flags;
+        struct err *err;
+};
+
+static void start_line(struct writer *w, unsigned depth)
+{
+        if (!(w->flags & JSON_PRETTY))
+                return;
+        buf_append_char(w->buf, '\n');
+        buf_append_repeat(w->buf, ' ', 2 * (size_t)depth);
+}
+
+static int write_value(struct writer *w, const struct value *v, unsigned depth);
+
+static int write_array(struct writer *w, const struct value *v, unsigned depth)
+{
+        buf_append_char(w->buf, '[');
+        for (uint32_t i = 0; i < v->n; i++) {
+                int r;
+
+                if (i > 0)
+                        buf_append_char(w->buf, ',');
+                start_line(w, depth + 1);
+                r = write_value(w, &v->items[i], depth + 1);
+                if (r < 0)
+                        return r;
+        }
+        if (v->n > 0)
+                start_line(w, depth);
+        buf_append_char(w->buf, ']');
+        return 0;
+}
+
+static int write_object(struct writer *w, const struct value *v, unsigned depth)
+{
+        if (w->flags & JSON_SORT_KEYS)
+                v = value_sorted(&w->scratch, v);
+        buf_append_char(w->buf, '{');
+        for (uint32_t i = 0; i < v->n; i++) {
+                int r;
+
+                if (i > 0)
+                        buf_append_char(w->buf, ',');
+                start_line(w, depth + 1);
+                json_write_string(w->buf, v->members[i].key, w->flags);
+                buf_append_char(w->buf, ':');
+                if (w->flags & JSON_PRETTY)
+                        buf_append_char(w->buf, ' ');
+                r = write_value(w, &v->members[i].value, depth + 1);
+                if (r < 0)
+                        return r;
+        }
+        if (v->n > 0)
+                start_line(w, depth);
+        buf_append_char(w->buf, '}');
+        return 0;
+}
+
+static int write_double(struct writer *w, double d)
+{
+        if (UNLIKELY(!isfinite(d)))
+                return err_set(w->err, ERR_INVALID, "json: unsupported value: %s",
+                               isnan(d) ? "NaN"
+                               : d > 0  ? "+Inf"
+                                        : "-Inf");
+        number_append_json(w->buf, d);
+        return 0;
+}
+
+static int write_value(struct writer *w, const struct value *v, unsigned depth)
+{
+        switch (value_type(v)) {
+        case VALUE_NULL:
+                buf_append_literal(w->buf, "null");
+                return 0;
+        case VALUE_BOOL:
+                buf_append_str(w->buf, v->boolean ? STR("true") : STR("false"));
+                return 0;
+        case VALUE_INT:
+                buf_append_int(w->buf, v->integer);
+                return 0;
+        case VALUE_DOUBLE:
+                return write_double(w, v->number);
+        case VALUE_STRING:
+                json_write_string(w->buf, value_str(v), w->flags);
+                return 0;
+        case VALUE_ARRAY:
+                return write_array(w, v, depth);
+        case VALUE_OBJECT:
+                return write_object(w, v, depth);
+        }
+        return 0;
+}
+
+int json_write(struct buf *b, const struct value *v, unsigned flags, struct err *err)
+{
+        struct writer w = { .buf = b, .flags = flags, .err = err };
+        int r;
+
+        arena_init(&w.scratch, "JSON writer", 0);
+        r = write_value(&w, v, 0);
+        arena_done(&w.scratch);
+        if (r < 0)
+                return r;
+        return buf_check(b, "JSON text", err);
+}
+
+int json_to_str(struct arena *a, const struct value *v, unsigned flags, struct str *ret, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        int r;
+
+        r = json_write(&b, v, flags, err);
+        if (r < 0)
+                return r;
+        *ret = buf_to_arena(&b, a);
+        return 0;
+}
