@@ -19,12 +19,14 @@
 #define LIMIT_PROTO_GROUPS  100           /* nesting of groups, which are only ever skipped */
 
 /* Small texts */
-#define LIMIT_PATH_INDEX        1024        /* largest array index that setting a field path may create */
-#define LIMIT_PATH_BYTES        (64u << 10) /* text of a field path */
-#define LIMIT_FORMAT_WIDTH      1000000     /* width or precision in a format, as in Go */
-#define LIMIT_QUANTITY_EXPONENT 1000000     /* decimal exponent of a quantity */
-#define LIMIT_PATCH_OPERATIONS  10000       /* operations of one JSON Patch */
-#define LIMIT_REGEX_BYTES       (8u << 20)  /* memory of one compiled expression */
+#define LIMIT_PATH_INDEX           1024          /* largest array index that setting a field path may create */
+#define LIMIT_PATH_BYTES           (64u << 10)   /* text of a field path */
+#define LIMIT_PATH_EXPANSION_BYTES (64ull << 20) /* texts of all paths behind the wildcards of one */
+#define LIMIT_FORMAT_WIDTH         1000000       /* width or precision in a format, as in Go */
+#define LIMIT_QUANTITY_EXPONENT    1000000       /* decimal exponent of a quantity */
+#define LIMIT_PATCH_OPERATIONS     10000         /* operations of one JSON Patch */
+#define LIMIT_PATCH_COPY_BYTES     (16ull << 20) /* values that the copies of one JSON Patch add */
+#define LIMIT_REGEX_BYTES          (8u << 20)    /* memory of one compiled expression */
 
 /* Logging */
 #define LIMIT_LOG_LINE_BYTES (64u << 10) /* one line; longer fields are cut */

@@ -19,3 +19,6 @@ const struct value *run_yaml(struct arena *a, const struct value *c);
 
 /* {"error": text}. */
 const struct value *result_error(struct arena *a, const struct err *err);
+
+/* Ints and doubles look alike in JSON: in this copy strings have the prefix s, and doubles are f and their bits. */
+const struct value *typed(struct arena *a, const struct value *v);
