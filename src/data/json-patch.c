@@ -256,31 +256,23 @@ static int resolve_index(struct str token, size_t end, size_t *ret, struct err *
         return 0;
 }
 
-/* The child for reading, by value; a member that is not there has neither value nor container. */
-static int node_child(const struct node *node, struct str token, struct node *ret, struct err *err)
+/* The child for reading; a member that is not there has neither value nor container. */
+static int node_child(struct node node, struct str token, struct node *ret, struct err *err)
 {
-        const struct node *child;
+        struct node *open = NULL;
         size_t i;
         int r;
 
-        *ret = (struct node) { 0 };
-        if (node_is_object(node)) {
-                if (!node->open) {
-                        ret->value = value_get(node->value, token);
-                } else {
-                        child = open_member(node->open, token);
-                        if (child)
-                                *ret = *child;
-                }
+        if (node_is_object(&node)) {
+                if (node.open)
+                        open = open_member(node.open, token);
+                *ret = open ? *open : (struct node) { .value = node.open ? NULL : value_get(node.value, token) };
                 return 0;
         }
-        r = resolve_index(token, node_count(node), &i, err);
+        r = resolve_index(token, node_count(&node), &i, err);
         if (r < 0)
                 return r;
-        if (node->open)
-                *ret = node->open->nodes[i];
-        else
-                ret->value = value_item(node->value, i);
+        *ret = node.open ? node.open->nodes[i] : (struct node) { .value = value_item(node.value, i) };
         return 0;
 }
 
@@ -301,7 +293,7 @@ static int find_parent(const struct patching *patching, const struct pointer *p,
                         return missing_parent(p, err);
                 if (i + 1 == p->n)
                         break;
-                if (node_child(&node, p->tokens[i], &node, NULL) < 0)
+                if (node_child(node, p->tokens[i], &node, NULL) < 0)
                         return missing_parent(p, err);
         }
         *ret = node;
@@ -417,7 +409,7 @@ static int take_node(struct patching *p, const struct pointer *path, struct node
         if (r < 0)
                 return r;
         last = path->tokens[path->n - 1];
-        r = node_child(&parent, last, ret, p->err);
+        r = node_child(parent, last, ret, p->err);
         if (r < 0)
                 return r;
         if (!node_exists(ret))
@@ -468,7 +460,7 @@ static int apply_replace(struct patching *p, const struct value *operation, cons
         if (r < 0)
                 return r;
         last = path->tokens[path->n - 1];
-        r = node_child(&parent, last, &old, p->err);
+        r = node_child(parent, last, &old, p->err);
         if (r >= 0)
                 r = check_depth(path, &new, p->err);
         if (r < 0)
@@ -528,7 +520,7 @@ static int apply_copy(struct patching *p, const struct value *operation, const s
         if (r >= 0)
                 r = find_parent(p, &from, &parent, p->err);
         if (r >= 0)
-                r = node_child(&parent, from.tokens[from.n - 1], &node, p->err);
+                r = node_child(parent, from.tokens[from.n - 1], &node, p->err);
         if (r < 0)
                 return r;
         node.value = node_exists(&node) ? value_put(p->arena, node_close(p->arena, &node)) : &value_null;
@@ -548,7 +540,7 @@ static int apply_test(struct patching *p, const struct value *operation, const s
         if (path->text.n) {
                 r = find_parent(p, path, &parent, p->err);
                 if (r >= 0)
-                        r = node_child(&parent, path->tokens[path->n - 1], &node, p->err);
+                        r = node_child(parent, path->tokens[path->n - 1], &node, p->err);
         }
         if (r < 0)
                 return r;

@@ -10,6 +10,7 @@ typedef const struct value *(*suite_run)(struct arena *a, const struct value *c)
 const struct value *run_format(struct arena *a, const struct value *c);
 const struct value *run_json(struct arena *a, const struct value *c);
 const struct value *run_number(struct arena *a, const struct value *c);
+const struct value *run_patch(struct arena *a, const struct value *c);
 const struct value *run_path(struct arena *a, const struct value *c);
 const struct value *run_proto(struct arena *a, const struct value *c);
 const struct value *run_quantity(struct arena *a, const struct value *c);
