@@ -73,20 +73,6 @@ struct reader {
         int result;
 };
 
-static void path_append_local(struct buf *b, const struct path *path)
-{
-        for (size_t i = 0; i < path->n; i++) {
-                const struct path_segment *s = &path->segments[i];
-
-                if (s->is_index)
-                        buf_appendf(b, "[%u]", s->index);
-                else if (str_find_char(s->key, '.') >= 0)
-                        buf_appendf(b, "[%.*s]", STR_ARG(s->key));
-                else
-                        buf_appendf(b, "%s%.*s", i ? "." : "", STR_ARG(s->key));
-        }
-}
-
 static struct position source_position_local(struct str text, size_t offset)
 {
         struct position position = { .line = 1, .offset = offset };
@@ -128,7 +114,7 @@ static void append_path(const struct reader *r, struct buf *b)
         /* Between the members of an object, or behind an item, the container itself is meant. */
         if (r->frame && (r->is_between || (r->frame->is_object && (r->n_units - r->frame->base) % 2 == 0)))
                 path.n--;
-        path_append_local(b, &path);
+        path_append(b, &path);
 }
 
 static void locate(const struct reader *r, const char *at)
@@ -198,6 +184,34 @@ static const char *fail_between(struct reader *r, const char *at, const char *wh
 static const char *fail_inside(struct reader *r, const char *at, const char *where)
 {
         return fail_character(r, at, at < r->end ? (unsigned char)*at : ' ', where);
+}
+
+/* Units */
+
+static _noinline_ void grow_units(struct reader *r)
+{
+        size_t capacity = r->capacity * 2;
+
+        if (r->units == r->initial_units) {
+                r->units = xmalloc(capacity * sizeof(*r->units));
+                memcpy(r->units, r->initial_units, r->n_units * sizeof(*r->units));
+        } else {
+                r->units = xrealloc(r->units, capacity * sizeof(*r->units));
+        }
+        r->capacity = capacity;
+}
+
+static inline union unit *push_unit(struct reader *r)
+{
+        if (UNLIKELY(r->n_units == r->capacity))
+                grow_units(r);
+        return &r->units[r->n_units++];
+}
+
+/* Two stores of eight bytes, never one of sixteen: what was just written in halves is slow to read as a whole. */
+static inline void push_value(struct reader *r, struct value v)
+{
+        push_unit(r)->value = v;
 }
 
 /* String bytes */
@@ -385,16 +399,17 @@ static const char *read_unicode_escape(struct reader *r, const char *p, char **o
 /* An escape, p at its backslash. */
 static const char *read_escape(struct reader *r, const char *p, char **out)
 {
-        static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-        const char *hit;
+        static const char meaning[256] = {
+                ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+        };
 
         p++;
         if (p < r->end && *p == 'u')
                 return read_unicode_escape(r, p + 1, out);
-        hit = p < r->end && *p ? strchr(from, *p) : NULL;
-        if (!hit)
+        if (p >= r->end || !meaning[(unsigned char)*p])
                 return fail_inside(r, p, "in string escape code");
-        *(*out)++ = to[hit - from];
+        *(*out)++ = meaning[(unsigned char)*p];
         return p + 1;
 }
 
@@ -431,6 +446,17 @@ static const char *find_quote(const char *p, const char *end, bool *has_high)
         }
 }
 
+/* Copies to where there is room for a step more than n bytes. */
+static inline void copy_run(const struct reader *r, char *out, const char *p, size_t n)
+{
+        if (n > 64 || (size_t)(r->end - p) < n + STEP) {
+                memcpy(out, p, n);
+                return;
+        }
+        for (size_t i = 0; i < n; i += STEP)
+                memcpy(out + i, p + i, STEP);
+}
+
 /* A string with escapes or bytes beyond ASCII that are not all valid; p is behind its opening quote. */
 static _noinline_ const char *read_string_slow(struct reader *r, const char *p, struct str *ret)
 {
@@ -441,7 +467,7 @@ static _noinline_ const char *read_string_slow(struct reader *r, const char *p, 
 
         if (most > LIMIT_STRING_BYTES)
                 return fail_at(r, p, ERR_LIMIT, "string is larger than the limit of 2147483648 bytes");
-        if ((size_t)(r->room_end - r->room) <= most)
+        if ((size_t)(r->room_end - r->room) < most + STEP)
                 add_chunk(r, most);
         copy = out = r->room;
         for (;;) {
@@ -452,7 +478,7 @@ static _noinline_ const char *read_string_slow(struct reader *r, const char *p, 
                         if (!append_checked(r, p, stop, &out))
                                 return NULL;
                 } else {
-                        memcpy(out, p, (size_t)(stop - p));
+                        copy_run(r, out, p, (size_t)(stop - p));
                         out += stop - p;
                 }
                 p = stop;
@@ -471,25 +497,28 @@ static _noinline_ const char *read_string_slow(struct reader *r, const char *p, 
         return p + 1;
 }
 
-static const char *read_string(struct reader *r, const char *p, struct value *ret)
+static inline void push_string(struct reader *r, const char *bytes, size_t n)
+{
+        push_value(r, (struct value) { .type = VALUE_STRING, .n = (uint32_t)n, .bytes = bytes });
+}
+
+static const char *read_string(struct reader *r, const char *p)
 {
         bool has_high = false;
         const char *stop;
-        struct str s;
+        struct str slow;
 
         p++;
         stop = scan_plain(p, r->end, &has_high);
-        s = str_make(p, (size_t)(stop - p));
-        if (LIKELY(stop < r->end && *stop == '"' && (!has_high || utf8_is_valid(s)))) {
-                if (!r->options.borrows_text)
-                        s.p = keep_bytes(r, s.p, s.n);
-                p = stop + 1;
-        } else {
-                p = read_string_slow(r, p, &s);
-                if (!p)
-                        return NULL;
+        if (LIKELY(stop < r->end && *stop == '"' && (!has_high || utf8_is_valid(str_make(p, (size_t)(stop - p)))))) {
+                size_t n = (size_t)(stop - p);
+
+                push_string(r, r->options.borrows_text ? p : keep_bytes(r, p, n), n);
+                return stop + 1;
         }
-        *ret = (struct value) { .type = VALUE_STRING, .n = (uint32_t)s.n, .bytes = s.p };
+        p = read_string_slow(r, p, &slow);
+        if (p)
+                push_string(r, slow.p, slow.n);
         return p;
 }
 
@@ -512,7 +541,7 @@ static void note_bad_number(struct reader *r, struct str text)
 }
 
 /* The rest of a number that is no plain integer in range; p is at its first byte and `digits_end` behind its integer part. */
-static _noinline_ const char *read_double(struct reader *r, const char *p, const char *digits_end, struct value *ret)
+static _noinline_ const char *read_double(struct reader *r, const char *p, const char *digits_end)
 {
         const char *q = digits_end;
         struct str text;
@@ -535,11 +564,11 @@ static _noinline_ const char *read_double(struct reader *r, const char *p, const
         d = number_from_decimal(text);
         if (isinf(d) && !r->bad_number.p)
                 note_bad_number(r, text);
-        *ret = value_of_double(d);
+        push_value(r, value_of_double(d));
         return q;
 }
 
-static const char *read_number(struct reader *r, const char *p, struct value *ret)
+static const char *read_number(struct reader *r, const char *p)
 {
         const char *q = p + (*p == '-');
         const char *digits = q;
@@ -555,15 +584,15 @@ static const char *read_number(struct reader *r, const char *p, struct value *re
         /* Up to 18 digits always fit; 19 may, and do not wrap around. */
         if (UNLIKELY(q < r->end && (*q == '.' || *q == 'e' || *q == 'E')) || q - digits > 19 ||
             u > (uint64_t)INT64_MAX + (digits > p))
-                return read_double(r, p, q, ret);
+                return read_double(r, p, q);
         if (UNLIKELY(r->options.numbers_as_double))
-                *ret = value_of_double(digits > p ? -(double)u : (double)u);
+                push_value(r, value_of_double(digits > p ? -(double)u : (double)u));
         else
-                *ret = value_of_int((int64_t)(digits > p ? -u : u));
+                push_value(r, value_of_int((int64_t)(digits > p ? -u : u)));
         return q;
 }
 
-static const char *read_literal(struct reader *r, const char *p, struct value *ret)
+static const char *read_literal(struct reader *r, const char *p)
 {
         static const char *const words[] = { "true", "false", "null" };
         const char *word = words[*p == 't' ? 0 : *p == 'f' ? 1 : 2];
@@ -575,7 +604,7 @@ static const char *read_literal(struct reader *r, const char *p, struct value *r
                 snprintf(where, sizeof(where), "in literal %s (expecting '%c')", word, word[i]);
                 return fail_inside(r, p + i, where);
         }
-        *ret = *p == 'n' ? value_null : *p == 't' ? value_true : value_false;
+        push_value(r, *p == 'n' ? value_of_null() : value_of_bool(*p == 't'));
         return p + strlen(word);
 }
 
@@ -588,51 +617,31 @@ static inline const char *skip_space(const char *p, const char *end)
         return p;
 }
 
-static const char *read_array(struct reader *r, const char *p, struct value *ret);
-static const char *read_object(struct reader *r, const char *p, struct value *ret);
+static const char *read_array(struct reader *r, const char *p);
+static const char *read_object(struct reader *r, const char *p);
 
 /* A value; p is at its first byte, if there is one. */
-static inline const char *read_value(struct reader *r, const char *p, struct value *ret)
+static inline const char *read_value(struct reader *r, const char *p)
 {
         if (UNLIKELY(p >= r->end))
                 return fail_end(r);
         switch (*p) {
         case '"':
-                return read_string(r, p, ret);
+                return read_string(r, p);
         case '{':
-                return read_object(r, p, ret);
+                return read_object(r, p);
         case '[':
-                return read_array(r, p, ret);
+                return read_array(r, p);
         case 't':
         case 'f':
         case 'n':
-                return read_literal(r, p, ret);
+                return read_literal(r, p);
         case '-':
         case '0' ... '9':
-                return read_number(r, p, ret);
+                return read_number(r, p);
         default:
                 return fail_between(r, p, "looking for beginning of value");
         }
-}
-
-static _noinline_ void grow_units(struct reader *r)
-{
-        size_t capacity = r->capacity * 2;
-
-        if (r->units == r->initial_units) {
-                r->units = xmalloc(capacity * sizeof(*r->units));
-                memcpy(r->units, r->initial_units, r->n_units * sizeof(*r->units));
-        } else {
-                r->units = xrealloc(r->units, capacity * sizeof(*r->units));
-        }
-        r->capacity = capacity;
-}
-
-static inline union unit *push_unit(struct reader *r)
-{
-        if (UNLIKELY(r->n_units == r->capacity))
-                grow_units(r);
-        return &r->units[r->n_units++];
 }
 
 static inline bool enter(struct reader *r, struct frame *f, const char *p)
@@ -651,12 +660,13 @@ static inline bool enter(struct reader *r, struct frame *f, const char *p)
         return false;
 }
 
-/* Drops the container's units and looks at the budget. */
-static inline const char *leave(struct reader *r, const struct frame *f, const char *p)
+/* Puts the finished container in the place of its units and looks at the budget. */
+static inline const char *leave(struct reader *r, const struct frame *f, const char *p, struct value v)
 {
         r->n_units = f->base;
         r->frame = f->parent;
         r->depth--;
+        push_value(r, v);
         if (UNLIKELY(r->arena->is_over_budget)) {
                 r->result = arena_check(r->arena, r->err);
                 return NULL;
@@ -664,24 +674,19 @@ static inline const char *leave(struct reader *r, const struct frame *f, const c
         return p + 1;
 }
 
-static const char *read_array(struct reader *r, const char *p, struct value *ret)
+static const char *read_array(struct reader *r, const char *p)
 {
         struct frame f = { .is_object = false };
 
         if (!enter(r, &f, p))
                 return NULL;
         p = skip_space(p + 1, r->end);
-        if (p < r->end && *p == ']') {
-                *ret = value_empty_array;
-                return leave(r, &f, p);
-        }
+        if (p < r->end && *p == ']')
+                return leave(r, &f, p, value_empty_array);
         for (;;) {
-                struct value item;
-
-                p = read_value(r, p, &item);
+                p = read_value(r, p);
                 if (!p)
                         return NULL;
-                push_unit(r)->value = item;
                 p = skip_space(p, r->end);
                 if (p >= r->end || *p != ',')
                         break;
@@ -691,8 +696,7 @@ static const char *read_array(struct reader *r, const char *p, struct value *ret
                 r->is_between = true;
                 return fail_between(r, p, "after array element");
         }
-        *ret = value_of_items(r->arena, &r->units[f.base].value, r->n_units - f.base);
-        return leave(r, &f, p);
+        return leave(r, &f, p, value_of_items(r->arena, &r->units[f.base].value, r->n_units - f.base));
 }
 
 /* An object while its members are read. */
@@ -784,7 +788,7 @@ static inline const char *read_key(struct reader *r, const char *p, struct open_
         const char *at = p, *stop;
         bool has_high = false;
         uint64_t prefix, hash;
-        struct str key;
+        struct str key, slow;
 
         if (UNLIKELY(p >= r->end || *p != '"'))
                 return fail_between(r, p, "looking for beginning of object key string");
@@ -798,9 +802,10 @@ static inline const char *read_key(struct reader *r, const char *p, struct open_
                         key = keep_key(r, key, hash);
                 p = stop + 1;
         } else {
-                p = read_string_slow(r, p, &key);
+                p = read_string_slow(r, p, &slow);
                 if (!p)
                         return NULL;
+                key = slow;
                 prefix = prefix_of(key, key.p + key.n);
                 hash = hash_of(key, prefix);
         }
@@ -821,7 +826,7 @@ static void append_key_path(const struct reader *r, struct buf *b, struct str ke
         struct path path = { segments, list_segments(r, segments) };
 
         segments[path.n - 1] = (struct path_segment) { .key = key };
-        path_append_local(b, &path);
+        path_append(b, &path);
 }
 
 static const char *fail_duplicate(struct reader *r, const char *at, struct str key)
@@ -911,7 +916,7 @@ static _noinline_ bool remove_duplicates(struct reader *r, struct open_object *o
         return true;
 }
 
-static const char *read_object(struct reader *r, const char *p, struct value *ret)
+static const char *read_object(struct reader *r, const char *p)
 {
         struct open_object o = { .frame.is_object = true, .start = p, .is_sorted = true };
         size_t n;
@@ -919,20 +924,15 @@ static const char *read_object(struct reader *r, const char *p, struct value *re
         if (!enter(r, &o.frame, p))
                 return NULL;
         p = skip_space(p + 1, r->end);
-        if (p < r->end && *p == '}') {
-                *ret = value_empty_object;
-                return leave(r, &o.frame, p);
-        }
+        if (p < r->end && *p == '}')
+                return leave(r, &o.frame, p, value_empty_object);
         for (;;) {
-                struct value v;
-
                 p = read_key(r, p, &o);
                 if (!p)
                         return NULL;
-                p = read_value(r, p, &v);
+                p = read_value(r, p);
                 if (!p)
                         return NULL;
-                push_unit(r)->value = v;
                 p = skip_space(p, r->end);
                 if (p >= r->end || *p != ',')
                         break;
@@ -946,8 +946,8 @@ static const char *read_object(struct reader *r, const char *p, struct value *re
                         return NULL;
                 n = (r->n_units - o.frame.base) / 2;
         }
-        *ret = value_of_members(r->arena, (const struct member *)&r->units[o.frame.base], n, o.is_sorted);
-        return leave(r, &o.frame, p);
+        return leave(r, &o.frame, p,
+                     value_of_members(r->arena, (const struct member *)&r->units[o.frame.base], n, o.is_sorted));
 }
 
 /* Texts */
@@ -964,9 +964,7 @@ static int fail_number(struct reader *r)
 /* Reads the value at p, with nothing but white space behind it if is_whole. */
 static const char *read_text(struct reader *r, const char *p, bool is_whole, const struct value **ret)
 {
-        struct value root;
-
-        p = read_value(r, p, &root);
+        p = read_value(r, p);
         if (p && is_whole) {
                 p = skip_space(p, r->end);
                 if (p < r->end)
@@ -978,7 +976,7 @@ static const char *read_text(struct reader *r, const char *p, bool is_whole, con
                 arena_shrink(r->arena, r->chunk, (size_t)(r->room_end - r->chunk), (size_t)(r->room - r->chunk));
         if (r->result < 0)
                 return NULL;
-        *ret = value_put(r->arena, root);
+        *ret = value_put(r->arena, r->units[0].value);
         return p;
 }
 

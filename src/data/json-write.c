@@ -42,32 +42,65 @@ static bool is_plain(unsigned char c, unsigned flags)
         return treatment[c] == PLAIN || (treatment[c] == AS_CODE_FOR_HTML && !(flags & JSON_ESCAPE_HTML));
 }
 
+#if defined(__SSE2__)
+/* One bit for each of the sixteen bytes that is not plain. */
+static inline unsigned specials(__m128i v, unsigned flags)
+{
+        /* Signed comparison: control characters and everything beyond ASCII are below the space. */
+        __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
+                                       _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+                                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+
+        if (flags & JSON_ESCAPE_HTML)
+                special = _mm_or_si128(special, _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('&')),
+                                                             _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('<')),
+                                                                          _mm_cmpeq_epi8(v, _mm_set1_epi8('>')))));
+        return (unsigned)_mm_movemask_epi8(special);
+}
+
+/* Copies n < STEP bytes if all are plain, by two words that overlap in the middle. */
+static inline bool copy_short(char *out, const char *p, size_t n, unsigned flags)
+{
+        uint64_t low = 0, high = 0;
+
+        if (n >= 8) {
+                memcpy(&low, p, 8);
+                memcpy(&high, p + n - 8, 8);
+                memcpy(out, &low, 8);
+                memcpy(out + n - 8, &high, 8);
+        } else if (n >= 4) {
+                memcpy(&low, p, 4);
+                memcpy(&high, p + n - 4, 4);
+                memcpy(out, &low, 4);
+                memcpy(out + n - 4, &high, 4);
+                low |= high << 32;
+                high = low;
+        } else {
+                return false;
+        }
+        return specials(_mm_set_epi64x((long long)high, (long long)low), flags) == 0;
+}
+#endif
+
 /* Copies plain bytes from p until one that is not, and returns it (or the end). out has room for end - p + STEP bytes. */
 static inline const char *copy_plain(const char *p, const char *end, char **out, unsigned flags)
 {
         char *o = *out;
 
 #if defined(__SSE2__)
-        const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
-        const __m128i less = _mm_set1_epi8('<'), greater = _mm_set1_epi8('>'), ampersand = _mm_set1_epi8('&');
-
         for (; end - p >= STEP; p += STEP, o += STEP) {
                 __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-                /* Signed comparison: control characters and everything beyond ASCII are below the space. */
-                __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, space),
-                                               _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
-                unsigned stops;
+                unsigned stops = specials(v, flags);
 
-                if (flags & JSON_ESCAPE_HTML)
-                        special = _mm_or_si128(special, _mm_or_si128(_mm_cmpeq_epi8(v, ampersand),
-                                                                     _mm_or_si128(_mm_cmpeq_epi8(v, less),
-                                                                                  _mm_cmpeq_epi8(v, greater))));
                 _mm_storeu_si128((__m128i *)(void *)o, v);
-                stops = (unsigned)_mm_movemask_epi8(special);
                 if (stops) {
                         *out = o + __builtin_ctz(stops);
                         return p + __builtin_ctz(stops);
                 }
+        }
+        if (copy_short(o, p, (size_t)(end - p), flags)) {
+                *out = o + (end - p);
+                return end;
         }
 #endif
         while (p < end && is_plain((unsigned char)*p, flags))
@@ -123,10 +156,10 @@ void json_write_string(struct buf *b, struct str s, unsigned flags)
 
         buf_append_char(b, '"');
         for (;;) {
-                size_t rest = (size_t)(end - p);
+                size_t wanted = (size_t)(end - p) + STEP + 1;
                 char *out;
 
-                if (UNLIKELY(rest + STEP > max - b->n || !buf_reserve(b, rest + STEP))) {
+                if (UNLIKELY(wanted > max - b->n || !buf_reserve(b, wanted))) {
                         write_tight(b, p, end, flags);
                         return;
                 }
@@ -137,7 +170,7 @@ void json_write_string(struct buf *b, struct str s, unsigned flags)
                         break;
                 p = write_special(b, p, end);
         }
-        buf_append_char(b, '"');
+        b->p[b->n++] = '"';
 }
 
 struct writer {

@@ -561,10 +561,6 @@ double number_from_decimal(struct str s)
         return is_negative ? -d : d;
 }
 
-static void append_quoted_local(struct buf *b, struct str s)
-{
-        buf_appendf(b, "\"%.*s\"", STR_ARG(s));
-}
 
 static int parse_error(const char *function, struct str s, bool is_range, struct err *err)
 {
@@ -572,7 +568,7 @@ static int parse_error(const char *function, struct str s, bool is_range, struct
 
         if (!err)
                 return is_range ? ERR_LIMIT : ERR_INVALID;
-        append_quoted_local(&quoted, s);
+        go_append_quoted(&quoted, s);
         return err_set(err, is_range ? ERR_LIMIT : ERR_INVALID, "strconv.%s: parsing %s: %s", function,
                        buf_cstring(&quoted), is_range ? "value out of range" : "invalid syntax");
 }
