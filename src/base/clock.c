@@ -3,10 +3,16 @@
 #include <time.h>
 
 static struct sim_clock *_Atomic simulated; /* NULL: the system's clocks */
+static __thread struct sim_clock *simulated_here;
+
+static struct sim_clock *simulated_clock(void)
+{
+        return simulated_here ? simulated_here : atomic_load_explicit(&simulated, memory_order_acquire);
+}
 
 int64_t clock_mono_ns(void)
 {
-        struct sim_clock *c = atomic_load_explicit(&simulated, memory_order_acquire);
+        struct sim_clock *c = simulated_clock();
         struct timespec now;
         int r;
 
@@ -28,7 +34,7 @@ static struct instant instant_from_ns(int64_t ns)
 
 struct instant clock_wall(void)
 {
-        struct sim_clock *c = atomic_load_explicit(&simulated, memory_order_acquire);
+        struct sim_clock *c = simulated_clock();
         struct timespec now;
         int r;
 
@@ -71,4 +77,12 @@ void sim_clock_step_wall(struct sim_clock *c, int64_t ns)
 struct sim_clock *clock_use(struct sim_clock *c)
 {
         return atomic_exchange(&simulated, c);
+}
+
+struct sim_clock *clock_use_here(struct sim_clock *c)
+{
+        struct sim_clock *before = simulated_here;
+
+        simulated_here = c;
+        return before;
 }

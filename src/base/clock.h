@@ -30,3 +30,6 @@ void sim_clock_step_wall(struct sim_clock *c, int64_t ns);
 /* From now on the whole process reads c, or the system's clocks again with NULL. Returns what it read before. The
  * caller sees to it that nobody reads c any more when it goes away. */
 struct sim_clock *clock_use(struct sim_clock *c);
+
+/* The same for the calling thread alone; it comes before what the process uses. */
+struct sim_clock *clock_use_here(struct sim_clock *c);
