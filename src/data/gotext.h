@@ -32,7 +32,8 @@ enum go_format_flags {
 };
 
 /* fmt.Sprintf(format, arguments...), byte for byte. Arguments may be NULL pointers (nil). Errors in the format are text, as
- * in Go; the only failure is a result beyond the buffer's maximum, which is sticky in the buffer. */
+ * in Go; the only failures are a result beyond the buffer's maximum and a value nested deeper than LIMIT_DEPTH, both sticky in
+ * the buffer. %p of an array or object, an address in Go, is answered as a bad verb. */
 void go_sprintf(struct buf *b, struct str format, const struct value *const *arguments, size_t n_arguments,
                 unsigned flags);
 
