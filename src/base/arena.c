@@ -20,10 +20,7 @@
 #endif
 
 /* Blocks come in two recycled sizes: a small first one, so that a tiny request costs little, then large ones. A piece that
- * is large for a block gets one of its own, which is never recycled.
- *
- * Under AddressSanitizer all of a block is poisoned but the pieces that were given out: its header, the gaps between
- * pieces, the rest, and everything once the arena has let go of it. */
+ * does not fit a large block gets a block of its own, which is never recycled. */
 #define SMALL_BLOCK_BYTES (4u << 10)
 #define LARGE_BLOCK_BYTES (64u << 10)
 
@@ -153,7 +150,7 @@ static void give_block(struct arena_block *b)
         int class = cache_class(b->size_bytes);
         struct block_cache *c;
 
-        if (class < 0) {
+        if (class < 0 || is_debug()) {
                 free_block(b);
                 return;
         }
@@ -170,7 +167,7 @@ static void give_block(struct arena_block *b)
 
 void arena_init(struct arena *a, const char *name, size_t budget_bytes)
 {
-        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes, .is_debug = is_debug() };
+        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes };
 }
 
 void arena_done(struct arena *a)
@@ -196,7 +193,6 @@ void arena_done(struct arena *a)
 void arena_reset(struct arena *a)
 {
         arena_done(a);
-        a->is_debug = is_debug();
 }
 
 static void add_block(struct arena *a, struct arena_block *b)
@@ -208,70 +204,30 @@ static void add_block(struct arena *a, struct arena_block *b)
                 a->is_over_budget = true;
 }
 
-static char *align_up(char *p, size_t align)
-{
-        return p + (-(uintptr_t)p & (align - 1));
-}
-
-/* A block for one piece alone, which ends where the piece ends, so that memory checkers see an overrun. The arena goes on
- * filling the block it had. */
+/* A block for one piece alone. The arena goes on filling the block it had. */
 static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
 {
-        size_t padding = align > sizeof(struct arena_block) ? align : 0, total;
         struct arena_block *b;
-        char *p;
+        size_t total;
 
-        if (!size_add(size_bytes, sizeof(*b) + padding, &total))
+        if (!size_add(size_bytes, sizeof(*b) + align, &total))
                 total = SIZE_MAX; /* xmalloc ends the process with a message */
         if (cache_class(total) >= 0)
-                total++; /* not a size that is recycled */
+                total++;
         b = xmalloc(total);
         b->size_bytes = total;
         add_block(a, b);
-        p = align_up((char *)(b + 1), align);
-        POISON(b, total);
-        UNPOISON(p, size_bytes);
-        return p;
+        return (void *)(((uintptr_t)(b + 1) + align - 1) & ~(uintptr_t)(align - 1));
 }
 
-/* Large blocks after a small one; small ones again where a large one would go over a budget that is not used up. */
-static size_t next_block_bytes(const struct arena *a)
+static void start_block(struct arena *a)
 {
-        size_t left = a->budget_bytes - MIN(a->used_bytes, a->budget_bytes);
-
-        if (!a->blocks || (a->budget_bytes && left < LARGE_BLOCK_BYTES))
-                return SMALL_BLOCK_BYTES;
-        return LARGE_BLOCK_BYTES;
-}
-
-static void start_block(struct arena *a, size_t size_bytes)
-{
-        struct arena_block *b = take_block(size_bytes);
+        struct arena_block *b = take_block(a->blocks ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES);
 
         add_block(a, b);
         a->next = (char *)(b + 1);
         a->end = (char *)b + b->size_bytes;
-        POISON(b, b->size_bytes);
-}
-
-static bool fits(const struct arena *a, size_t size_bytes, size_t align)
-{
-        char *p;
-
-        if (!a->next)
-                return false;
-        p = align_up(a->next, align);
-        return p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p);
-}
-
-/* A piece that is large for the next block, or for which a block with much room would be left behind, gets its own. */
-static bool deserves_own_block(const struct arena *a, size_t size_bytes, size_t align)
-{
-        size_t most = next_block_bytes(a) / 4;
-
-        if (align > most || size_bytes > most)
-                return true;
-        return size_bytes > SMALL_BLOCK_BYTES / 4 && a->next && (size_t)(a->end - a->next) > SMALL_BLOCK_BYTES;
+        POISON(a->next, (size_t)(a->end - a->next));
 }
 
 void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
@@ -279,14 +235,16 @@ void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
         char *p;
 
         assert(align > 0 && (align & (align - 1)) == 0);
-        if (a->is_debug || size_bytes > LARGE_BLOCK_BYTES / 4)
+        if (is_debug() || size_bytes > LARGE_BLOCK_BYTES / 4)
                 return alloc_own_block(a, size_bytes, align);
-        if (!fits(a, size_bytes, align)) {
-                if (deserves_own_block(a, size_bytes, align))
+        for (;;) {
+                p = (char *)(((uintptr_t)a->next + align - 1) & ~(uintptr_t)(align - 1));
+                if (a->next && p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p))
+                        break;
+                if (a->next && size_bytes > SMALL_BLOCK_BYTES / 4 && (size_t)(a->end - a->next) > SMALL_BLOCK_BYTES)
                         return alloc_own_block(a, size_bytes, align);
-                start_block(a, next_block_bytes(a));
+                start_block(a);
         }
-        p = align_up(a->next, align);
         a->next = p + size_bytes + REDZONE_BYTES;
         UNPOISON(p, size_bytes);
         return p;
