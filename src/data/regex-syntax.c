@@ -45,8 +45,10 @@ struct level {
         bool has_last;
         bool last_is_repeated;
         bool has_alternatives;
-        size_t start;      /* of the group in the rewritten text */
-        size_t last_start; /* of the last part */
+        uint32_t start;      /* of the group in the rewritten text */
+        uint32_t groups;     /* captures before the group */
+        uint32_t last_start; /* the same of the last part */
+        uint32_t last_groups;
         struct part parts; /* the sequence so far, without the last part, which an operator may still change */
         struct part last;
         struct part alternatives; /* what stood before the last | */
@@ -187,7 +189,8 @@ static void push_part(struct parser *p, struct part part)
         l->last = part;
         l->has_last = true;
         l->last_is_repeated = false;
-        l->last_start = p->out.rewritten.n;
+        l->last_start = (uint32_t)p->out.rewritten.n;
+        l->last_groups = (uint32_t)p->out.names.n;
 }
 
 static void push_simple(struct parser *p, enum shape shape)
@@ -452,35 +455,51 @@ static int fail_escape(struct parser *p, struct str s, struct str rest)
         return fail(p, "invalid escape sequence", before(s, rest));
 }
 
-/* What follows \x: {10FFFF} or two digits. s is where the escape began, for the error. */
-static int read_hex(struct parser *p, struct str s, struct str *rest, uint32_t *ret)
+/* The digits and the closing brace of \x{10FFFF}. s is where the escape began, for the error. */
+static int read_braced_hex(struct parser *p, struct str s, struct str *rest, uint32_t *ret)
 {
         uint32_t rune, value = 0;
-        bool is_braced = false;
-        int n = 0, r;
+        bool has_digit = false;
+        int r;
 
-        for (;;) {
-                if (rest->n == 0)
-                        return fail_escape(p, s, *rest);
+        for (; rest->n > 0; has_digit = true) {
                 r = next_rune(p, rest, &rune);
                 if (r < 0)
                         return r;
-                if (rune == '{' && n == 0 && !is_braced) {
-                        is_braced = true;
-                        continue;
+                if (rune == '}' && has_digit) {
+                        *ret = value;
+                        return 0;
                 }
-                if (is_braced && rune == '}' && n > 0)
-                        break;
                 if (hex_value(rune) < 0)
-                        return fail_escape(p, s, *rest);
+                        break;
                 value = value * 16 + (uint32_t)hex_value(rune);
-                n = 1 + (n > 0);
                 if (value > RUNE_MAX)
-                        return fail_escape(p, s, *rest);
-                if (!is_braced && n == 2)
                         break;
         }
-        *ret = value;
+        return fail_escape(p, s, *rest);
+}
+
+/* What follows \x: {10FFFF} or two digits, which are looked at only when both have been read. */
+static int read_hex(struct parser *p, struct str s, struct str *rest, uint32_t *ret)
+{
+        uint32_t high, low;
+        int r;
+
+        if (rest->n == 0)
+                return fail_escape(p, s, *rest);
+        r = next_rune(p, rest, &high);
+        if (r < 0)
+                return r;
+        if (high == '{')
+                return read_braced_hex(p, s, rest, ret);
+        if (rest->n == 0)
+                return fail_escape(p, s, *rest);
+        r = next_rune(p, rest, &low);
+        if (r < 0)
+                return r;
+        if (hex_value(high) < 0 || hex_value(low) < 0)
+                return fail_escape(p, s, *rest);
+        *ret = (uint32_t)(hex_value(high) * 16 + hex_value(low));
         return 0;
 }
 
@@ -662,23 +681,33 @@ static struct part part_repeat(struct part x, int min, int max)
         return x;
 }
 
-static void write_repeat(struct parser *p, struct str op, bool is_lazy)
+/* x{0} matches nothing of x, but the groups in it still count. The engine's limits look into it all the same, so only the
+ * groups are left. */
+static void empty_last(struct parser *p)
 {
         struct buf *b = &p->out.rewritten;
-        struct level *l = innermost(p);
+        const struct level *l = innermost(p);
 
-        if (l->last_is_repeated && buf_reserve(b, 4)) {
-                char *at = b->p + l->last_start;
+        b->n = l->last_start;
+        buf_append_literal(b, "(?:");
+        for (size_t i = l->last_groups; i < p->out.names.n; i++)
+                buf_append_literal(b, "()");
+        buf_append_char(b, ')');
+}
 
-                memmove(at + 3, at, b->n - l->last_start);
-                memcpy(at, "(?:", 3);
-                b->n += 3;
-                b->p[b->n++] = ')';
-        }
-        buf_append_str(b, op);
-        if (is_lazy)
-                buf_append_char(b, '?');
-        l->last_is_repeated = true;
+/* Makes one piece of what an operator has already been applied to. */
+static void enclose_last(struct parser *p)
+{
+        struct buf *b = &p->out.rewritten;
+        char *at;
+
+        if (!buf_reserve(b, 4))
+                return;
+        at = b->p + innermost(p)->last_start;
+        memmove(at + 3, at, (size_t)(b->p + b->n - at));
+        memcpy(at, "(?:", 3);
+        b->n += 3;
+        b->p[b->n++] = ')';
 }
 
 /* An operator was read from the start of p->rest up to `rest`. min is -1 for those without counts. */
@@ -706,7 +735,14 @@ static int repeat(struct parser *p, struct str rest, int min, int max)
                 return r;
         if ((min >= 2 || max >= 2) && x.repeats > MAX_REPEAT)
                 return fail(p, "invalid repeat count", before(start, rest));
-        write_repeat(p, op, is_lazy != !!(p->flags & FLAG_UNGREEDY));
+        if (max == 0)
+                empty_last(p);
+        else if (l->last_is_repeated)
+                enclose_last(p);
+        buf_append_str(&p->out.rewritten, op);
+        if (is_lazy != !!(p->flags & FLAG_UNGREEDY))
+                buf_append_char(&p->out.rewritten, '?');
+        l->last_is_repeated = true;
         l->last = x;
         p->last_repeat = start;
         p->rest = rest;
@@ -731,11 +767,19 @@ static int parse_brace(struct parser *p)
 
 /* ---- Groups ---- */
 
-static void open_group(struct parser *p, bool is_capture, uint8_t flags)
+/* name is that of a capture group, NULL for a group that captures nothing. */
+static void open_group(struct parser *p, const struct str *name, uint8_t flags)
 {
-        struct level l = { .outer_flags = p->flags, .is_capture = is_capture, .start = p->out.rewritten.n };
+        struct level l = {
+                .outer_flags = p->flags,
+                .is_capture = name != NULL,
+                .start = (uint32_t)p->out.rewritten.n,
+                .groups = (uint32_t)p->out.names.n,
+        };
 
-        buf_append_str(&p->out.rewritten, is_capture ? STR("(") : STR("(?:"));
+        if (name)
+                vec_push(&p->out.names, *name);
+        buf_append_str(&p->out.rewritten, name ? STR("(") : STR("(?:"));
         vec_push(&p->levels, l);
         p->flags = flags;
 }
@@ -765,8 +809,7 @@ static int parse_named_group(struct parser *p, size_t begin)
                 return r;
         if (!is_name(name))
                 return fail(p, "invalid named capture", str_first(p->rest, (size_t)end + 1));
-        vec_push(&p->out.names, name);
-        open_group(p, true, p->flags);
+        open_group(p, &name, p->flags);
         p->rest = str_skip(p->rest, (size_t)end + 1);
         return 0;
 }
@@ -790,7 +833,7 @@ static int parse_flags(struct parser *p)
                         if (is_negative && !has_flag)
                                 break;
                         if (rune == ':')
-                                open_group(p, false, flags);
+                                open_group(p, NULL, flags);
                         p->flags = flags;
                         p->rest = rest;
                         return 0;
@@ -821,8 +864,7 @@ static int parse_open(struct parser *p)
                         return parse_named_group(p, 3);
                 return parse_flags(p);
         }
-        vec_push(&p->out.names, STR(""));
-        open_group(p, true, p->flags);
+        open_group(p, &(struct str) { "", 0 }, p->flags);
         p->rest = str_skip(p->rest, 1);
         return 0;
 }
@@ -866,6 +908,7 @@ static int parse_close(struct parser *p)
         p->flags = l.outer_flags;
         push_part(p, part);
         innermost(p)->last_start = l.start;
+        innermost(p)->last_groups = l.groups;
         buf_append_char(&p->out.rewritten, ')');
         p->rest = str_skip(p->rest, 1);
         return 0;

@@ -11,7 +11,7 @@ struct regex_engine {
         RE2 re;
 
         regex_engine(struct str pattern, const RE2::Options &options)
-            : re(re2::StringPiece(pattern.n ? pattern.p : "", pattern.n), options)
+            : re(re2::StringPiece(pattern.p ? pattern.p : "", pattern.n), options)
         {
         }
 };
@@ -47,7 +47,7 @@ extern "C" bool regex_engine_find(const struct regex_engine *e, struct str text,
 {
         const size_t on_stack = 16;
         re2::StringPiece few[on_stack], *found = n <= on_stack ? few : new re2::StringPiece[n];
-        bool has_match = e->re.Match(re2::StringPiece(text.n ? text.p : "", text.n), start, text.n, RE2::UNANCHORED,
+        bool has_match = e->re.Match(re2::StringPiece(text.p ? text.p : "", text.n), start, text.n, RE2::UNANCHORED,
                                      found, (int)n);
 
         for (size_t i = 0; has_match && i < n; i++) {

@@ -26,7 +26,7 @@ static void put(struct result *res, const char *key, struct value v)
 
 static struct value text_value(struct arena *a, struct str s)
 {
-        struct buf b = BUF_INIT(0);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         if (utf8_is_valid(s))
                 return value_of_str(s);
@@ -38,7 +38,7 @@ static struct value text_value(struct arena *a, struct str s)
 static struct str text_of(struct arena *a, const struct value *c, const char *key)
 {
         struct str s = value_str(value_get(c, str_from(key)));
-        struct buf b = BUF_INIT(0);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
         int r;
 
         if (!str_cut_prefix(&s, STR("base64:")))
@@ -113,7 +113,7 @@ static struct value all_by_find(struct arena *a, const struct regex *re, struct 
 static struct value replaced(struct arena *a, const struct regex *re, struct str text, struct str template_text,
                              bool is_literal)
 {
-        struct buf b = BUF_INIT(0);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         regex_replace_all(re, text, template_text, is_literal, &b);
         return text_value(a, buf_to_arena(&b, a));
@@ -147,7 +147,7 @@ static const struct value *run_match(struct arena *a, const struct value *c, con
 
 static const struct value *run_class(struct arena *a, const struct value *c, const struct regex *re)
 {
-        struct buf b = BUF_INIT(0);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
         struct result res = { .a = a };
         struct str text;
         char encoded[4];
@@ -170,7 +170,7 @@ const struct value *run_regex(struct arena *a, const struct value *c)
         int r;
 
         if (str_equal(op, STR("quote"))) {
-                struct buf b = BUF_INIT(0);
+                _cleanup_buf_ struct buf b = BUF_INIT(0);
 
                 regex_append_quoted(&b, text_of(a, c, "text"));
                 put(&res, "quoted", text_value(a, buf_to_arena(&b, a)));
