@@ -7,6 +7,7 @@
 /* Returns the result of a case; everything lives in the arena. It must be the same value that the oracle gives. */
 typedef const struct value *(*suite_run)(struct arena *a, const struct value *c);
 
+const struct value *run_base64(struct arena *a, const struct value *c);
 const struct value *run_format(struct arena *a, const struct value *c);
 const struct value *run_json(struct arena *a, const struct value *c);
 const struct value *run_number(struct arena *a, const struct value *c);
