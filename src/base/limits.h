@@ -9,7 +9,7 @@
 #define LIMIT_DOCUMENT_BYTES        (512ull << 20) /* text of one document or stream */
 #define LIMIT_DEPTH                 1000           /* nesting of values, in every notation */
 #define LIMIT_STRING_BYTES          (1ull << 31)   /* one string inside a value; lengths are 32 bit there */
-#define LIMIT_JSON_DUPLICATES       100            /* duplicate keys of one text that are told, as in Kubernetes */
+#define LIMIT_JSON_DUPLICATES       10000          /* duplicate keys of one text that the reader tells of */
 #define LIMIT_YAML_ALIAS_NODES      4000000        /* nodes that aliases may add to one document */
 #define LIMIT_YAML_ALIAS_RATIO      10     /* ... and that many times the nodes the text itself has, once beyond */
 #define LIMIT_YAML_ALIAS_FREE_NODES 100000 /* ... this number of nodes */

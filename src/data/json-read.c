@@ -702,12 +702,18 @@ static const char *read_array(struct reader *r, const char *p)
 /* An object while its members are read. */
 struct open_object {
         struct frame frame;
-        const char *start;   /* of its text */
         uint64_t prefix;     /* of the last key */
         uint64_t hash_bits;  /* of all keys */
+        uint32_t *slots;     /* heap; hash table of member numbers + 1, for many keys that are not sorted */
+        size_t n_slots;      /* a power of two, or 0 */
         bool is_sorted;      /* strictly ascending so far, so without duplicates too */
-        bool has_duplicates; /* not known beyond FILTERED_MEMBERS */
+        bool has_duplicates; /* each key's last value counts, at the place of its first */
 };
+
+static size_t count_keys(const struct reader *r, const struct open_object *o)
+{
+        return (r->n_units - o->frame.base) / 2;
+}
 
 static struct str key_at(const struct reader *r, const struct open_object *o, size_t i)
 {
@@ -749,22 +755,130 @@ static inline struct str keep_key(struct reader *r, struct str key, uint64_t has
         return key;
 }
 
-static bool has_key(const struct reader *r, const struct open_object *o, struct str key)
+/* Duplicates */
+
+static void append_key_path(const struct reader *r, struct buf *b, struct str key)
 {
-        for (size_t i = 0, n = (r->n_units - o->frame.base) / 2; i < n; i++)
-                if (str_equal(key_at(r, o, i), key))
-                        return true;
+        _cleanup_free_ struct path_segment *segments = xcalloc(r->depth + 1u, sizeof(*segments));
+        struct path path = { segments, list_segments(r, segments) };
+
+        segments[path.n - 1] = (struct path_segment) { .key = key };
+        path_append(b, &path);
+}
+
+static bool fail_duplicate(struct reader *r, const char *at, struct str key)
+{
+        _cleanup_buf_ struct buf path = BUF_INIT(0);
+
+        append_key_path(r, &path, key);
+        r->result = err_set(r->err, ERR_INVALID, "duplicate field \"%s\"", buf_cstring(&path));
+        locate(r, at);
+        err_set_path(r->err, buf_str(&path));
         return false;
 }
 
-static const char *fail_duplicate(struct reader *r, const char *at, struct str key);
+static void tell_duplicate(struct reader *r, struct str key)
+{
+        _cleanup_buf_ struct buf path = BUF_INIT(0);
 
-/* Takes the key into account; false after an error. */
+        if (!r->options.on_duplicate || r->duplicates_told >= LIMIT_JSON_DUPLICATES)
+                return;
+        r->duplicates_told++;
+        append_path(r, &path);
+        r->options.on_duplicate(r->options.context, buf_str(&path), key);
+}
+
+/* The slot that holds the key, or the free one where it goes. */
+static uint32_t *find_slot(const struct reader *r, const struct open_object *o, uint32_t *slots, size_t n_slots,
+                           struct str key)
+{
+        size_t i = str_hash(key) & (n_slots - 1);
+
+        while (slots[i] && !str_equal(key_at(r, o, slots[i] - 1), key))
+                i = (i + 1) & (n_slots - 1);
+        return &slots[i];
+}
+
+static void grow_slots(const struct reader *r, struct open_object *o)
+{
+        o->n_slots = o->n_slots ? 2 * o->n_slots : 128;
+        while (o->n_slots < 3 * count_keys(r, o))
+                o->n_slots *= 2;
+        free(o->slots);
+        o->slots = xcalloc(o->n_slots, sizeof(*o->slots));
+        for (size_t i = 0; i < count_keys(r, o); i++) {
+                uint32_t *slot = find_slot(r, o, o->slots, o->n_slots, key_at(r, o, i));
+
+                if (!*slot)
+                        *slot = (uint32_t)i + 1;
+        }
+}
+
+/* Whether the object has the key already; enters it in the table if it has one. */
+static _noinline_ bool has_key(const struct reader *r, struct open_object *o, struct str key)
+{
+        size_t n = count_keys(r, o);
+        uint32_t *slot;
+
+        if (n < FILTERED_MEMBERS) {
+                for (size_t i = 0; i < n; i++)
+                        if (str_equal(key_at(r, o, i), key))
+                                return true;
+                return false;
+        }
+        if (2 * n >= o->n_slots)
+                grow_slots(r, o);
+        slot = find_slot(r, o, o->slots, o->n_slots, key);
+        if (*slot)
+                return true;
+        *slot = (uint32_t)n + 1;
+        return false;
+}
+
+/* Leaves each key once, at its first place with its last value. */
+static void remove_duplicates(struct reader *r, struct open_object *o)
+{
+        union unit *units = r->units + o->frame.base;
+        size_t n = count_keys(r, o), n_slots = 64, kept = 0;
+        _cleanup_free_ uint32_t *slots = NULL;
+
+        while (n_slots < 2 * n)
+                n_slots *= 2;
+        slots = xcalloc(n_slots, sizeof(*slots));
+        for (size_t i = 0; i < n; i++) {
+                uint32_t *slot = find_slot(r, o, slots, n_slots, units[2 * i].key);
+
+                if (*slot) {
+                        units[2 * (*slot - 1) + 1] = units[2 * i + 1];
+                        continue;
+                }
+                units[2 * kept] = units[2 * i];
+                units[2 * kept + 1] = units[2 * i + 1];
+                *slot = (uint32_t)++kept;
+        }
+        r->n_units = o->frame.base + 2 * kept;
+}
+
+/* Takes a key into account that is not above the one before it; false after an error. */
+static bool note_unsorted_key(struct reader *r, struct open_object *o, struct str key, uint64_t bit, const char *at)
+{
+        if (count_keys(r, o) < FILTERED_MEMBERS && !(o->hash_bits & bit))
+                return true;
+        if (!has_key(r, o, key))
+                return true;
+        if (r->options.duplicates == JSON_DUPLICATES_REFUSE)
+                return fail_duplicate(r, at, key);
+        o->has_duplicates = true;
+        tell_duplicate(r, key);
+        return true;
+}
+
+/* Takes the key into account, before it is pushed; false after an error. */
 static inline bool note_key(struct reader *r, struct open_object *o, struct str key, uint64_t prefix, uint64_t hash,
                             const char *at)
 {
         uint64_t bit = 1ull << (hash >> 58);
-        size_t n = (r->n_units - o->frame.base) / 2;
+        size_t n = count_keys(r, o);
 
         if (n > 0 && o->is_sorted) {
                 if (prefix != o->prefix)
@@ -772,11 +886,8 @@ static inline bool note_key(struct reader *r, struct open_object *o, struct str 
                 else
                         o->is_sorted = str_compare(key_at(r, o, n - 1), key) < 0;
         }
-        if (UNLIKELY(!o->is_sorted && o->hash_bits & bit && n < FILTERED_MEMBERS) && has_key(r, o, key)) {
-                o->has_duplicates = true;
-                if (r->options.duplicates == JSON_DUPLICATES_REFUSE)
-                        return fail_duplicate(r, at, key);
-        }
+        if (UNLIKELY(!o->is_sorted) && !note_unsorted_key(r, o, key, bit, at))
+                return false;
         o->prefix = prefix;
         o->hash_bits |= bit;
         return true;
@@ -818,116 +929,11 @@ static inline const char *read_key(struct reader *r, const char *p, struct open_
         return skip_space(p + 1, r->end);
 }
 
-/* Duplicates */
-
-static void append_key_path(const struct reader *r, struct buf *b, struct str key)
+/* The members and the closing brace; p is at the first key. Returns where the brace stands. */
+static inline const char *read_members(struct reader *r, const char *p, struct open_object *o)
 {
-        _cleanup_free_ struct path_segment *segments = xcalloc(r->depth + 1u, sizeof(*segments));
-        struct path path = { segments, list_segments(r, segments) };
-
-        segments[path.n - 1] = (struct path_segment) { .key = key };
-        path_append(b, &path);
-}
-
-static const char *fail_duplicate(struct reader *r, const char *at, struct str key)
-{
-        _cleanup_buf_ struct buf path = BUF_INIT(0);
-
-        if (!r->err) {
-                r->result = ERR_INVALID;
-                return NULL;
-        }
-        append_key_path(r, &path, key);
-        r->result = err_set(r->err, ERR_INVALID, "duplicate field \"%s\"", buf_cstring(&path));
-        locate(r, at);
-        err_set_path(r->err, buf_str(&path));
-        return NULL;
-}
-
-static void tell_duplicate(struct reader *r, struct str key)
-{
-        _cleanup_buf_ struct buf path = BUF_INIT(0);
-
-        if (!r->options.on_duplicate || r->duplicates_told++ >= LIMIT_JSON_DUPLICATES)
-                return;
-        append_path(r, &path);
-        r->options.on_duplicate(r->options.context, buf_str(&path), key);
-}
-
-/* Where the key of member i of the object at p stands in the text. */
-static const char *find_key(const struct reader *r, const char *p, size_t i)
-{
-        bool is_key = false, has_high = false;
-        unsigned depth = 0;
-
-        for (;; p++) {
-                if (*p == '{' || *p == '[') {
-                        is_key = ++depth == 1;
-                } else if (*p == '}' || *p == ']') {
-                        depth--;
-                } else if (*p == ',') {
-                        is_key = depth == 1;
-                } else if (*p == '"') {
-                        if (is_key && i-- == 0)
-                                return p;
-                        is_key = false;
-                        p = find_quote(p + 1, r->end, &has_high);
-                }
-        }
-}
-
-/* The slot of the key in a table of member numbers + 1. */
-static uint32_t *find_slot(const struct reader *r, const struct open_object *o, uint32_t *slots, size_t mask,
-                           struct str key)
-{
-        size_t i = str_hash(key) & mask;
-
-        while (slots[i] && !str_equal(key_at(r, o, slots[i] - 1), key))
-                i = (i + 1) & mask;
-        return &slots[i];
-}
-
-/* Leaves each key once, at its first place with its last value; false after an error. */
-static _noinline_ bool remove_duplicates(struct reader *r, struct open_object *o)
-{
-        union unit *units = r->units + o->frame.base;
-        size_t n = (r->n_units - o->frame.base) / 2, n_slots = 64, kept = 0;
-        _cleanup_free_ uint32_t *slots = NULL;
-
-        while (n_slots < 2 * n)
-                n_slots *= 2;
-        slots = xcalloc(n_slots, sizeof(*slots));
-        for (size_t i = 0; i < n; i++) {
-                struct str key = units[2 * i].key;
-                uint32_t *slot = find_slot(r, o, slots, n_slots - 1, key);
-
-                if (*slot && r->options.duplicates == JSON_DUPLICATES_REFUSE)
-                        return fail_duplicate(r, find_key(r, o->start, i), key);
-                if (*slot) {
-                        units[2 * (*slot - 1) + 1] = units[2 * i + 1];
-                        tell_duplicate(r, key);
-                        continue;
-                }
-                units[2 * kept] = units[2 * i];
-                units[2 * kept + 1] = units[2 * i + 1];
-                *slot = (uint32_t)++kept;
-        }
-        r->n_units = o->frame.base + 2 * kept;
-        return true;
-}
-
-static const char *read_object(struct reader *r, const char *p)
-{
-        struct open_object o = { .frame.is_object = true, .start = p, .is_sorted = true };
-        size_t n;
-
-        if (!enter(r, &o.frame, p))
-                return NULL;
-        p = skip_space(p + 1, r->end);
-        if (p < r->end && *p == '}')
-                return leave(r, &o.frame, p, value_empty_object);
         for (;;) {
-                p = read_key(r, p, &o);
+                p = read_key(r, p, o);
                 if (!p)
                         return NULL;
                 p = read_value(r, p);
@@ -940,14 +946,28 @@ static const char *read_object(struct reader *r, const char *p)
         }
         if (UNLIKELY(p >= r->end || *p != '}'))
                 return fail_between(r, p, "after object key:value pair");
-        n = (r->n_units - o.frame.base) / 2;
-        if (UNLIKELY(!o.is_sorted && (o.has_duplicates || n > FILTERED_MEMBERS))) {
-                if (!remove_duplicates(r, &o))
-                        return NULL;
-                n = (r->n_units - o.frame.base) / 2;
-        }
-        return leave(r, &o.frame, p,
-                     value_of_members(r->arena, (const struct member *)&r->units[o.frame.base], n, o.is_sorted));
+        if (UNLIKELY(o->has_duplicates))
+                remove_duplicates(r, o);
+        return p;
+}
+
+static const char *read_object(struct reader *r, const char *p)
+{
+        struct open_object o = { .frame.is_object = true, .is_sorted = true };
+        const struct member *members;
+
+        if (!enter(r, &o.frame, p))
+                return NULL;
+        p = skip_space(p + 1, r->end);
+        if (p < r->end && *p == '}')
+                return leave(r, &o.frame, p, value_empty_object);
+        p = read_members(r, p, &o);
+        if (UNLIKELY(o.slots))
+                free(o.slots);
+        if (!p)
+                return NULL;
+        members = (const struct member *)&r->units[o.frame.base];
+        return leave(r, &o.frame, p, value_of_members(r->arena, members, count_keys(r, &o), o.is_sorted));
 }
 
 /* Texts */

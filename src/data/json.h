@@ -22,7 +22,8 @@ struct json_read_options {
         bool numbers_as_double; /* all numbers become doubles, as in a protobuf Struct */
         uint32_t max_depth;     /* 0: LIMIT_DEPTH */
         size_t max_bytes;       /* 0: LIMIT_DOCUMENT_BYTES */
-        /* If set, told of every duplicate key under LAST_WINS: the path of the object and the key. */
+        /* If set, told of duplicate keys under LAST_WINS as they are met (the path of the object and the key), a key that
+         * stands there n times n - 1 times, up to LIMIT_JSON_DUPLICATES altogether. */
         void (*on_duplicate)(void *context, struct str object_path, struct str key);
         void *context;
 };
