@@ -20,7 +20,10 @@
 #endif
 
 /* Blocks come in two recycled sizes: a small first one, so that a tiny request costs little, then large ones. A piece that
- * does not fit a large block gets a block of its own, which is never recycled. */
+ * is large for a block gets one of its own, which is never recycled.
+ *
+ * Under AddressSanitizer all of a block is poisoned but the pieces that were given out: its header, the gaps between
+ * pieces, the rest, and everything once the arena has let go of it. */
 #define SMALL_BLOCK_BYTES (4u << 10)
 #define LARGE_BLOCK_BYTES (64u << 10)
 
@@ -150,7 +153,7 @@ static void give_block(struct arena_block *b)
         int class = cache_class(b->size_bytes);
         struct block_cache *c;
 
-        if (class < 0 || is_debug()) {
+        if (class < 0) {
                 free_block(b);
                 return;
         }
@@ -167,7 +170,7 @@ static void give_block(struct arena_block *b)
 
 void arena_init(struct arena *a, const char *name, size_t budget_bytes)
 {
-        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes };
+        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes, .is_debug = is_debug() };
 }
 
 void arena_done(struct arena *a)
@@ -193,6 +196,7 @@ void arena_done(struct arena *a)
 void arena_reset(struct arena *a)
 {
         arena_done(a);
+        a->is_debug = is_debug();
 }
 
 static void add_block(struct arena *a, struct arena_block *b)
@@ -204,30 +208,70 @@ static void add_block(struct arena *a, struct arena_block *b)
                 a->is_over_budget = true;
 }
 
-/* A block for one piece alone. The arena goes on filling the block it had. */
+static char *align_up(char *p, size_t align)
+{
+        return p + (-(uintptr_t)p & (align - 1));
+}
+
+/* A block for one piece alone, which ends where the piece ends, so that memory checkers see an overrun. The arena goes on
+ * filling the block it had. */
 static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
 {
+        size_t padding = align > sizeof(struct arena_block) ? align : 0, total;
         struct arena_block *b;
-        size_t total;
+        char *p;
 
-        if (!size_add(size_bytes, sizeof(*b) + align, &total))
+        if (!size_add(size_bytes, sizeof(*b) + padding, &total))
                 total = SIZE_MAX; /* xmalloc ends the process with a message */
         if (cache_class(total) >= 0)
-                total++;
+                total++; /* not a size that is recycled */
         b = xmalloc(total);
         b->size_bytes = total;
         add_block(a, b);
-        return (void *)(((uintptr_t)(b + 1) + align - 1) & ~(uintptr_t)(align - 1));
+        p = align_up((char *)(b + 1), align);
+        POISON(b, total);
+        UNPOISON(p, size_bytes);
+        return p;
 }
 
-static void start_block(struct arena *a)
+/* Large blocks after a small one; small ones again where a large one would go over a budget that is not used up. */
+static size_t next_block_bytes(const struct arena *a)
 {
-        struct arena_block *b = take_block(a->blocks ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES);
+        size_t left = a->budget_bytes - MIN(a->used_bytes, a->budget_bytes);
+
+        if (!a->blocks || (a->budget_bytes && left < LARGE_BLOCK_BYTES))
+                return SMALL_BLOCK_BYTES;
+        return LARGE_BLOCK_BYTES;
+}
+
+static void start_block(struct arena *a, size_t size_bytes)
+{
+        struct arena_block *b = take_block(size_bytes);
 
         add_block(a, b);
         a->next = (char *)(b + 1);
         a->end = (char *)b + b->size_bytes;
-        POISON(a->next, (size_t)(a->end - a->next));
+        POISON(b, b->size_bytes);
+}
+
+static bool fits(const struct arena *a, size_t size_bytes, size_t align)
+{
+        char *p;
+
+        if (!a->next)
+                return false;
+        p = align_up(a->next, align);
+        return p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p);
+}
+
+/* A piece that is large for the next block, or for which a block with much room would be left behind, gets its own. */
+static bool deserves_own_block(const struct arena *a, size_t size_bytes, size_t align)
+{
+        size_t most = next_block_bytes(a) / 4;
+
+        if (align > most || size_bytes > most)
+                return true;
+        return size_bytes > SMALL_BLOCK_BYTES / 4 && a->next && (size_t)(a->end - a->next) > SMALL_BLOCK_BYTES;
 }
 
 void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
@@ -235,16 +279,14 @@ void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
         char *p;
 
         assert(align > 0 && (align & (align - 1)) == 0);
-        if (is_debug() || size_bytes > LARGE_BLOCK_BYTES / 4)
+        if (a->is_debug || size_bytes > LARGE_BLOCK_BYTES / 4)
                 return alloc_own_block(a, size_bytes, align);
-        for (;;) {
-                p = (char *)(((uintptr_t)a->next + align - 1) & ~(uintptr_t)(align - 1));
-                if (a->next && p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p))
-                        break;
-                if (a->next && size_bytes > SMALL_BLOCK_BYTES / 4 && (size_t)(a->end - a->next) > SMALL_BLOCK_BYTES)
+        if (!fits(a, size_bytes, align)) {
+                if (deserves_own_block(a, size_bytes, align))
                         return alloc_own_block(a, size_bytes, align);
-                start_block(a);
+                start_block(a, next_block_bytes(a));
         }
+        p = align_up(a->next, align);
         a->next = p + size_bytes + REDZONE_BYTES;
         UNPOISON(p, size_bytes);
         return p;

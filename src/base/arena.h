@@ -3,7 +3,8 @@
  * A run, a request and a parsed document each own one arena. arena_alloc never fails: without memory the process aborts.
  * An arena may have a byte budget; going over it sets a flag that stays until arena_reset, and whoever works on outside
  * input asks arena_check at every container, string or step and gives up with an error that names the limit. A single
- * piece is never larger than the input that asked for it, so the overshoot is bounded too.
+ * piece is never larger than the input that asked for it, so the overshoot is bounded too. Memory is counted in blocks:
+ * an arena may be found over its budget up to one small block (4 KiB) early.
  *
  * An arena has one home thread at a time. What lives in it may be read by other threads once it no longer changes. */
 #pragma once
@@ -15,7 +16,7 @@ struct arena_block;
 struct arena_pin;
 
 struct arena {
-        char *next; /* free space of the current block; equal to end in debug mode */
+        char *next; /* free space of the current block; NULL without one, as always in debug mode */
         char *end;
         struct arena_block *blocks; /* newest first */
         struct arena_pin *pins;
@@ -23,6 +24,7 @@ struct arena {
         size_t used_bytes;   /* taken from the system, block headers included */
         size_t budget_bytes; /* 0: none */
         bool is_over_budget;
+        bool is_debug; /* every piece is a malloc of its own */
 };
 
 /* In the caller's memory. name is a static string; budget_bytes 0 means no budget. */
@@ -31,7 +33,7 @@ void arena_init(struct arena *a, const char *name, size_t budget_bytes);
 /* Releases the pins, newest first, then all memory. The arena may be initialised again. */
 void arena_done(struct arena *a);
 
-/* As arena_done followed by arena_init with the same name and budget, keeping a block for reuse. */
+/* As arena_done followed by arena_init with the same name and budget. Its blocks are kept for reuse by the thread. */
 void arena_reset(struct arena *a);
 
 /* Aligned for any type; never NULL. Contents are undefined. */

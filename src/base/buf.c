@@ -8,7 +8,7 @@
 
 static size_t limit_of(const struct buf *b)
 {
-        return b->max_bytes ? b->max_bytes : LIMIT_BUFFER_BYTES;
+        return b->max_bytes ? MIN(b->max_bytes, SIZE_MAX - 1) : LIMIT_BUFFER_BYTES;
 }
 
 void buf_init(struct buf *b, size_t max_bytes)
@@ -21,6 +21,7 @@ void buf_done(struct buf *b)
         free(b->p);
         b->p = NULL;
         b->n = b->capacity = 0;
+        b->has_failed = false;
 }
 
 void buf_clear(struct buf *b)
@@ -39,10 +40,9 @@ bool buf_reserve_slow(struct buf *b, size_t n)
         }
         if (wanted <= b->capacity)
                 return true;
-        grown = b->capacity < 64 ? 64 : b->capacity * 2;
-        grown = MAX(grown, wanted);
-        grown = MIN(grown, max);
-        b->p = xrealloc(b->p, grown);
+        grown = b->capacity < 64 ? 63 : b->capacity * 2 + 1; /* with the NUL, powers of two */
+        grown = MIN(MAX(grown, wanted), max);
+        b->p = xrealloc(b->p, grown + 1);
         b->capacity = grown;
         return true;
 }
@@ -87,19 +87,13 @@ void buf_appendv(struct buf *b, const char *format, va_list arguments)
         va_copy(again, arguments);
         n = vsnprintf(NULL, 0, format, again);
         va_end(again);
-        assert(n >= 0);
-        /* vsnprintf writes a NUL behind the text; it must not count against the maximum, so the text goes through a copy
-         * only when the buffer is that full. */
-        if (!buf_reserve(b, (size_t)n))
+        /* A text beyond INT_MAX has no length here; nor has one that cannot be formatted. */
+        if (n < 0 || !buf_reserve(b, (size_t)n)) {
+                b->has_failed = true;
                 return;
-        if (b->capacity - b->n > (size_t)n) {
-                vsnprintf(b->p + b->n, (size_t)n + 1, format, arguments);
-        } else {
-                _cleanup_free_ char *text = xmalloc((size_t)n + 1);
-
-                vsnprintf(text, (size_t)n + 1, format, arguments);
-                memcpy(b->p + b->n, text, (size_t)n);
         }
+        if (n > 0)
+                vsnprintf(b->p + b->n, (size_t)n + 1, format, arguments);
         b->n += (size_t)n;
 }
 
@@ -114,10 +108,8 @@ void buf_appendf(struct buf *b, const char *format, ...)
 
 const char *buf_cstring(struct buf *b)
 {
-        if (b->n == b->capacity) {
-                b->p = xrealloc(b->p, b->capacity + 1);
-                b->capacity++;
-        }
+        if (!b->p)
+                b->p = xmalloc(1);
         b->p[b->n] = '\0';
         return b->p;
 }

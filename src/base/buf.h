@@ -12,7 +12,7 @@ struct err;
 struct buf {
         char *p;
         size_t n;
-        size_t capacity;
+        size_t capacity; /* never above the maximum; there is one more byte, for a NUL */
         size_t max_bytes;
         bool has_failed; /* more than max_bytes was asked for; appends do nothing from then on */
 };
@@ -71,7 +71,7 @@ static inline struct str buf_str(const struct buf *b)
         return (struct str) { b->p, b->n };
 }
 
-/* NUL-terminated view, borrowed until the next append; "" after a failure that left nothing. */
+/* NUL-terminated view, borrowed until the next append; after a failure, what was in it before. */
 const char *buf_cstring(struct buf *b);
 
 /* 0, or ERR_LIMIT with `WHAT is larger than the limit of N bytes`. */
@@ -80,7 +80,7 @@ int buf_check(const struct buf *b, const char *what, struct err *err);
 /* A copy in the arena (with a NUL behind it); the buffer is emptied. */
 struct str buf_to_arena(struct buf *b, struct arena *a);
 
-/* The heap bytes themselves, NUL-terminated; the caller frees them. The buffer is emptied. */
+/* The heap bytes themselves, NUL-terminated; the caller frees them. The buffer is emptied and forgets a failure. */
 char *buf_take(struct buf *b);
 
 #define _cleanup_buf_ _cleanup_(buf_done)

@@ -1,6 +1,7 @@
 #include "err.h"
 
 #include "buf.h"
+#include "limits.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,12 +68,42 @@ void err_done(struct err *err)
         *err = (struct err) { 0 };
 }
 
-static char *format_text(const char *format, va_list arguments)
+/* What was last set on a NULL err, for err_wrap. */
+static __thread int code_without_err = ERR_FAILED;
+
+/* Cuts a text of n bytes to the limit, not within a character. */
+static void cut_text(char *text, size_t n)
+{
+        static const char mark[] = "...";
+        size_t keep = LIMIT_ERROR_BYTES - (sizeof(mark) - 1);
+
+        if (n <= LIMIT_ERROR_BYTES)
+                return;
+        while (keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80)
+                keep--;
+        memcpy(text + keep, mark, sizeof(mark));
+}
+
+/* A heap text of at most LIMIT_ERROR_BYTES; inner, if any, follows behind `: `. */
+static char *format_text(const char *format, va_list arguments, const char *inner)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
+        char *text;
+        size_t n;
 
         buf_appendv(&b, format, arguments);
-        return buf_take(&b);
+        if (b.has_failed) {
+                buf_clear(&b);
+                buf_append_literal(&b, "(text cannot be shown)");
+        }
+        if (inner) {
+                buf_append_literal(&b, ": ");
+                buf_append_str(&b, str_from(inner));
+        }
+        n = b.n;
+        text = buf_take(&b);
+        cut_text(text, n);
+        return text;
 }
 
 int err_set(struct err *err, int code, const char *format, ...)
@@ -82,9 +113,9 @@ int err_set(struct err *err, int code, const char *format, ...)
 
         assert(code < 0);
         if (!err)
-                return code;
+                return code_without_err = code;
         va_start(arguments, format);
-        message = format_text(format, arguments); /* before err_done: an argument may be the old message */
+        message = format_text(format, arguments, NULL); /* before err_done: an argument may be the old message */
         va_end(arguments);
         err_done(err);
         err->code = code;
@@ -120,28 +151,26 @@ int err_set_errno(struct err *err, int errno_value, const char *format, ...)
         char reason[128];
 
         if (!err)
-                return ERR_SYSTEM;
+                return code_without_err = ERR_SYSTEM;
         va_start(arguments, format);
-        text = format_text(format, arguments);
+        text = format_text(format, arguments, NULL);
         va_end(arguments);
         return err_set(err, ERR_SYSTEM, "%s: %s", text, strerror_r(errno_value, reason, sizeof(reason)));
 }
 
 int err_wrap(struct err *err, const char *format, ...)
 {
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
         va_list arguments;
+        char *message;
 
         if (!err)
-                return ERR_FAILED;
+                return code_without_err;
         assert(err->code < 0);
         va_start(arguments, format);
-        buf_appendv(&b, format, arguments);
+        message = format_text(format, arguments, err->message);
         va_end(arguments);
-        buf_append_literal(&b, ": ");
-        buf_append_str(&b, str_from(err->message));
         free(err->message);
-        err->message = buf_take(&b);
+        err->message = message;
         return err->code;
 }
 
@@ -151,6 +180,8 @@ int err_move(struct err *to, struct err *from)
 
         if (!to) {
                 err_done(from);
+                if (code < 0)
+                        code_without_err = code;
                 return code;
         }
         if (to != from) {

@@ -2,7 +2,8 @@
  *
  * A function that can fail returns 0 or one of the negative codes and fills the struct err it was given. The err may be
  * NULL: then only the code is of interest. An err is filled once and then wrapped on the way up; whoever drops it logs it.
- * It owns heap memory: declare it with _cleanup_err_, or hand it in from outside. */
+ * It owns heap memory: declare it with _cleanup_err_, or hand it in from outside. A text beyond LIMIT_ERROR_BYTES is cut
+ * off and ends in `...`. */
 #pragma once
 
 #include "str.h"
@@ -74,7 +75,8 @@ void err_set_path(struct err *err, struct str path);
 /* ERR_SYSTEM with `TEXT: strerror(errno_value)`. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) _printf_(3, 4);
 
-/* Puts `TEXT: ` before the message; code, reason, path and position stay. Returns the code (ERR_FAILED when err is NULL). */
+/* Puts `TEXT: ` before the message; code, reason, path and position stay. Returns the code; when err is NULL, the one that
+ * this thread last set on NULL, so that a caller who wants only the code gets the same one. */
 int err_wrap(struct err *err, const char *format, ...) _printf_(2, 3);
 
 /* Moves *from into *to (whose own error is dropped); returns the code. */

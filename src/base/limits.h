@@ -3,7 +3,8 @@
 
 /* Memory */
 #define LIMIT_BUFFER_BYTES       (1ull << 30) /* any buf without a smaller maximum of its own */
-#define LIMIT_ARENA_CACHE_BLOCKS 16           /* recycled blocks kept per thread */
+#define LIMIT_ARENA_CACHE_BLOCKS 16           /* recycled blocks kept per thread and size */
+#define LIMIT_ERROR_BYTES        (64u << 10)  /* text of one error; the rest is cut off */
 
 /* Documents: JSON, YAML and values in general */
 #define LIMIT_DOCUMENT_BYTES        (512ull << 20) /* text of one document or stream */

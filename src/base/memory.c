@@ -36,15 +36,13 @@ void *xrealloc(void *p, size_t size_bytes)
         return moved;
 }
 
-void *vec_grow(void *p, size_t *capacity, size_t wanted, size_t size_bytes)
+void *vec_grow(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes)
 {
         size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
-        size_t bytes;
+        size_t wanted, bytes;
 
-        if (grown < wanted)
-                grown = wanted;
-        if (!size_mul(grown, size_bytes, &bytes))
+        if (!size_add(n, count, &wanted) || !size_mul(MAX(grown, wanted), size_bytes, &bytes))
                 die_of_memory(SIZE_MAX);
-        *capacity = grown;
+        *capacity = MAX(grown, wanted);
         return xrealloc(p, bytes);
 }

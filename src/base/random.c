@@ -1,6 +1,9 @@
 #include "random.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/random.h>
 
 static uint64_t rotate(uint64_t x, int k)
@@ -52,6 +55,8 @@ double random_double(struct random *r)
         return (double)(random_u64(r) >> 11) * 0x1p-53;
 }
 
+static struct random *_Atomic simulated; /* changed and drawn from under the lock */
+static pthread_mutex_t simulated_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread struct random *simulated_here;
 
 struct random *random_use_here(struct random *r)
@@ -68,18 +73,48 @@ static void fill(struct random *r, char *p, size_t n)
                 uint64_t x = random_u64(r);
                 size_t some = MIN(n, sizeof(x));
 
+                x = htole64(x);
                 memcpy(p, &x, some);
                 p += some;
                 n -= some;
         }
 }
 
+struct random *random_use_seeded(struct random *r)
+{
+        struct random *before;
+
+        pthread_mutex_lock(&simulated_lock);
+        before = atomic_exchange(&simulated, r);
+        pthread_mutex_unlock(&simulated_lock);
+        return before;
+}
+
+/* False when the process draws on the kernel. */
+static bool fill_simulated(void *p, size_t n)
+{
+        struct random *r;
+
+        if (LIKELY(!atomic_load_explicit(&simulated, memory_order_relaxed)))
+                return false;
+        pthread_mutex_lock(&simulated_lock);
+        r = atomic_load(&simulated);
+        if (r)
+                fill(r, p, n);
+        pthread_mutex_unlock(&simulated_lock);
+        return r;
+}
+
 void random_system(void *p, size_t n)
 {
-        if (UNLIKELY(simulated_here)) {
+        if (UNLIKELY(simulated_here))
                 fill(simulated_here, p, n);
-                return;
-        }
+        else if (!fill_simulated(p, n))
+                random_kernel(p, n);
+}
+
+void random_kernel(void *p, size_t n)
+{
         for (size_t done = 0; done < n;) {
                 ssize_t got = getrandom((char *)p + done, n - done, 0);
 
@@ -94,5 +129,5 @@ uint64_t random_system_u64(void)
         uint64_t x;
 
         random_system(&x, sizeof(x));
-        return x;
+        return le64toh(x);
 }

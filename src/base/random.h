@@ -21,6 +21,12 @@ double random_double(struct random *r);
 void random_system(void *p, size_t n);
 uint64_t random_system_u64(void);
 
+/* From the kernel even under a simulation: for what must not be guessed and has no effect that a test could see. */
+void random_kernel(void *p, size_t n);
+
 /* From now on the calling thread's random_system draws on r, or on the kernel again with NULL. Returns what it drew on
  * before. For simulations (sim.h). */
 struct random *random_use_here(struct random *r);
+
+/* The same for the whole process; threads take turns. What a thread uses alone comes before it. */
+struct random *random_use_seeded(struct random *r);

@@ -142,7 +142,7 @@ static pthread_once_t process_seed_once = PTHREAD_ONCE_INIT;
 
 static void choose_process_seed(void)
 {
-        process_seed = random_system_u64();
+        random_kernel(&process_seed, sizeof(process_seed));
 }
 
 uint64_t str_hash(struct str s)

@@ -2,6 +2,8 @@
  * Elements move when the array grows: keep indices, not pointers. */
 #pragma once
 
+#include <string.h>
+
 #include "macro.h"
 
 #define VEC(type)                \
@@ -11,13 +13,16 @@
                 size_t capacity; \
         }
 
-void *vec_grow(void *p, size_t *capacity, size_t wanted, size_t size_bytes);
+/* Room for count elements behind the n that are there; aborts when their size has no number. */
+void *vec_grow(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes);
+
+static inline void *vec_make_room(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes)
+{
+        return LIKELY(count <= *capacity - n) ? p : vec_grow(p, n, capacity, count, size_bytes);
+}
 
 /* Makes room for count more elements. */
-#define vec_reserve(v, count)                                                                           \
-        ((v)->n + (count) > (v)->capacity                                                               \
-                 ? (void)((v)->p = vec_grow((v)->p, &(v)->capacity, (v)->n + (count), sizeof(*(v)->p))) \
-                 : (void)0)
+#define vec_reserve(v, count) ((void)((v)->p = vec_make_room((v)->p, (v)->n, &(v)->capacity, (count), sizeof(*(v)->p))))
 
 #define vec_push(v, ...) (vec_reserve((v), 1), (v)->p[(v)->n++] = (__VA_ARGS__), (void)0)
 #define vec_pop(v)       (assert((v)->n > 0), (v)->p[--(v)->n])

@@ -1,7 +1,11 @@
 #include "test.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct test *tests, **last = &tests;
 static jmp_buf end_of_test;
@@ -22,6 +26,28 @@ void test_fail(const char *file, int line, const char *format, ...)
         va_end(arguments);
         printf("\n");
         longjmp(end_of_test, 1);
+}
+
+bool test_dies(void (*f)(void))
+{
+        int status = 0;
+        pid_t child;
+
+        fflush(NULL);
+        child = fork();
+        if (child == 0) {
+                const struct rlimit no_core = { 0, 0 };
+                int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+                setrlimit(RLIMIT_CORE, &no_core);
+                dup2(null, STDOUT_FILENO);
+                dup2(null, STDERR_FILENO);
+                f();
+                _exit(0);
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child)
+                test_fail(__FILE__, __LINE__, "cannot start a process");
+        return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
 static bool passes(const struct test *t)

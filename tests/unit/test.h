@@ -21,6 +21,9 @@ struct test {
 void test_register(struct test *t);
 _Noreturn void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* True if f, run in a process of its own, ends it by a signal or with a failure. */
+bool test_dies(void (*f)(void));
+
 #define TEST(test_name)                                                                 \
         static void test_##test_name(void);                                             \
         __attribute__((constructor)) static void register_##test_name(void)             \
@@ -70,3 +73,6 @@ _Noreturn void test_fail(const char *file, int line, const char *format, ...) __
 
 /* C strings. */
 #define ASSERT_TEXT(a, b) ASSERT_STR(str_from(a), str_from(b))
+
+/* For broken invariants: f must end the process. */
+#define ASSERT_ABORTS(f) ASSERT_CASE(#f, test_dies(f))
