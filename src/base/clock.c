@@ -25,11 +25,13 @@ int64_t clock_mono_ns(void)
 
 static struct instant instant_from_ns(int64_t ns)
 {
-        int64_t nanos = ns % NS_PER_SECOND;
+        struct instant t = { .seconds = ns / NS_PER_SECOND, .nanos = (int32_t)(ns % NS_PER_SECOND) };
 
-        if (nanos < 0)
-                nanos += NS_PER_SECOND;
-        return (struct instant) { .seconds = (ns - nanos) / NS_PER_SECOND, .nanos = (int32_t)nanos };
+        if (t.nanos < 0) {
+                t.nanos += NS_PER_SECOND;
+                t.seconds--;
+        }
+        return t;
 }
 
 struct instant clock_wall(void)

@@ -89,15 +89,17 @@ static void append_year(struct buf *b, int64_t year)
 
 void time_append_rfc3339(struct buf *b, struct instant t, int digits)
 {
-        int64_t second = t.seconds % SECONDS_PER_DAY, year;
+        int64_t days = t.seconds / SECONDS_PER_DAY, second = t.seconds % SECONDS_PER_DAY, year;
         int32_t fraction = t.nanos;
         int month, day;
 
         assert(t.nanos >= 0 && t.nanos < NS_PER_SECOND);
         assert(digits >= 0 && digits <= 9);
-        if (second < 0)
+        if (second < 0) {
                 second += SECONDS_PER_DAY;
-        year = date_from_days((t.seconds - second) / SECONDS_PER_DAY, &month, &day);
+                days--;
+        }
+        year = date_from_days(days, &month, &day);
         append_year(b, year);
         buf_append_char(b, '-');
         append_padded(b, month, 2);
