@@ -10,6 +10,7 @@ struct park_driver {
         void (*begin)(struct thread *self);                         /* first thing in a new thread */
         void (*started)(struct thread *self, struct thread *child); /* in the thread that started it */
         void (*end)(struct thread *self);                           /* last thing in a thread; it runs on unscheduled */
+        void (*joined)(struct thread *self, struct thread *t);      /* t has ended and is about to go */
         void (*wait)(struct thread *self, struct deadline deadline); /* until the permit is given or time is up */
         void (*wake)(struct thread *t);                              /* its permit was just given */
         void (*point)(struct thread *self, const char *what);        /* another thread may go first */
@@ -39,6 +40,7 @@ struct thread {
         _Atomic uint32_t has_turn; /* 1: may run */
         size_t number;             /* in order of start */
         struct deadline wait_until;
+        bool has_ended;
         bool has_pending_point; /* a wake-up happened under a mutex; others may go first once it is released */
 };
 

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-/* Sanitizers make frames several times as large. */
+/* AddressSanitizer makes frames larger. */
 #if HAS_ASAN
-#define STACK_BYTES (4 * (size_t)LIMIT_THREAD_STACK_BYTES)
+#define STACK_BYTES (2 * (size_t)LIMIT_THREAD_STACK_BYTES)
 #else
 #define STACK_BYTES ((size_t)LIMIT_THREAD_STACK_BYTES)
 #endif
@@ -215,11 +215,14 @@ int thread_start(const char *name, void (*fn)(void *arg), void *arg, struct thre
 
 void thread_join(struct thread *t)
 {
+        struct thread *self = thread_current();
         int r;
 
-        assert(t != thread_current());
+        assert(t != self);
         r = completion_wait(&t->ended, DEADLINE_NONE, NULL);
         assert(r == 0);
+        if (self->driver)
+                self->driver->joined(self, t);
         r = pthread_join(t->pthread, NULL);
         assert(r == 0);
         free_thread(t);

@@ -20,7 +20,8 @@ struct sim {
         int64_t started_ns;
         struct sim_options options;
         struct sim_report report;
-        VEC(struct thread *) threads; /* started and not ended, in order of start */
+        VEC(struct thread *) threads; /* started and not joined, in order of start */
+        size_t n_alive;               /* of them, those that have not ended */
         struct err failure;
         _Atomic uint32_t finished;
 };
@@ -33,6 +34,8 @@ static int64_t now_ns(struct sim *sim)
 /* Parked threads have a wait_what; they may run once the permit is given or their time is up. */
 static bool is_runnable(struct sim *sim, struct thread *t)
 {
+        if (t->has_ended)
+                return false;
         return !t->wait_what || t->wait_until.mono_ns <= now_ns(sim) ||
                atomic_load_explicit(&t->permit, memory_order_relaxed) == PERMIT_GIVEN;
 }
@@ -63,11 +66,9 @@ static struct deadline earliest_deadline(struct sim *sim)
         return d;
 }
 
-/* Nobody gets the turn any more: all threads inside stand still for good, and sim_run returns. */
+/* Nobody gets the turn any more, and sim_run returns. */
 static void finish(struct sim *sim)
 {
-        for (size_t i = 0; i < sim->threads.n; i++)
-                pthread_detach(sim->threads.p[i]->pthread);
         sim->report.elapsed_ns = now_ns(sim) - sim->started_ns;
         atomic_store_explicit(&sim->finished, 1, memory_order_release);
         futex_wake(&sim->finished);
@@ -78,7 +79,9 @@ static void describe_threads(struct sim *sim, struct buf *b)
         for (size_t i = 0; i < sim->threads.n; i++) {
                 const struct thread *t = sim->threads.p[i];
 
-                buf_appendf(b, "%s%s", i ? "; " : "", t->name);
+                if (t->has_ended)
+                        continue;
+                buf_appendf(b, "%s%s", b->n ? "; " : "", t->name);
                 if (!t->wait_what)
                         buf_append_literal(b, " can run");
                 else if (t->wait_name)
@@ -95,6 +98,8 @@ static void fail(struct sim *sim, int code, const char *what)
         describe_threads(sim, &threads);
         err_set(&sim->failure, code, "seed %" PRIu64 ": %s after %" PRIu64 " steps: %s", sim->report.seed, what,
                 sim->report.steps, buf_cstring(&threads));
+        for (size_t i = 0; i < sim->threads.n; i++)
+                pthread_detach(sim->threads.p[i]->pthread); /* those that live stand still for good */
         finish(sim);
 }
 
@@ -119,7 +124,7 @@ static struct thread *choose(struct sim *sim, const char *what)
         size_t n;
 
         sim->report.steps++;
-        if (sim->threads.n == 0) {
+        if (sim->n_alive == 0) {
                 finish(sim);
                 return NULL;
         }
@@ -189,6 +194,7 @@ static void add_thread(struct sim *sim, struct thread *t)
         t->number = sim->report.threads++;
         t->wait_until = DEADLINE_NONE;
         vec_push(&sim->threads, t);
+        sim->n_alive++;
 }
 
 static void driver_started(struct thread *self, struct thread *child)
@@ -201,18 +207,27 @@ static void driver_end(struct thread *self)
 {
         struct sim *sim = self->sim;
         struct thread *next;
-        size_t i = 0;
 
         clock_use_here(NULL);
         random_use_here(NULL);
-        while (sim->threads.p[i] != self)
-                i++;
-        vec_remove(&sim->threads, i);
+        self->has_ended = true;
+        sim->n_alive--;
         next = choose(sim, "end");
         if (next) {
                 sim->report.switches++;
                 give_turn(next);
         }
+}
+
+static void driver_joined(struct thread *self, struct thread *t)
+{
+        struct sim *sim = self->sim;
+        size_t i = 0;
+
+        assert(t->sim == sim);
+        while (sim->threads.p[i] != t)
+                i++;
+        vec_remove(&sim->threads, i);
 }
 
 static void driver_wait(struct thread *self, struct deadline deadline)
@@ -237,6 +252,7 @@ static const struct park_driver driver = {
         .begin = driver_begin,
         .started = driver_started,
         .end = driver_end,
+        .joined = driver_joined,
         .wait = driver_wait,
         .wake = driver_wake,
         .point = driver_point,

@@ -392,7 +392,7 @@ TEST(no_schedule_loses_an_item)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct sim_case c = cases[i];
 
-                explore(&c, 300);
+                explore(&c, 200);
         }
 }
 
@@ -510,11 +510,11 @@ TEST(waiting_threads_are_served_in_order)
         _cleanup_err_ struct err err = { 0 };
         int outcomes = 0;
 
-        sim_explore(1, 300, NULL, pop_in_order, &outcomes, NULL, &err);
+        sim_explore(1, 150, NULL, pop_in_order, &outcomes, NULL, &err);
         ASSERT_TEXT(err_message(&err), "no error");
         ASSERT_INT(outcomes, 3); /* both a cancel in time and one that came too late were among the schedules */
         outcomes = 0;
-        sim_explore(1, 300, NULL, push_in_order, &outcomes, NULL, &err);
+        sim_explore(1, 150, NULL, push_in_order, &outcomes, NULL, &err);
         ASSERT_TEXT(err_message(&err), "no error");
         ASSERT_INT(outcomes, 3);
 }
@@ -567,7 +567,7 @@ TEST(who_gives_up_lets_others_in)
 {
         _cleanup_err_ struct err err = { 0 };
 
-        sim_explore(1, 200, NULL, give_way, NULL, NULL, &err);
+        sim_explore(1, 100, NULL, give_way, NULL, NULL, &err);
         ASSERT_TEXT(err_message(&err), "no error");
 }
 
@@ -608,6 +608,6 @@ TEST(closing_wakes_all_who_wait)
 {
         _cleanup_err_ struct err err = { 0 };
 
-        sim_explore(1, 200, NULL, close_on_waiters, NULL, NULL, &err);
+        sim_explore(1, 100, NULL, close_on_waiters, NULL, NULL, &err);
         ASSERT_TEXT(err_message(&err), "no error");
 }
