@@ -261,7 +261,7 @@ static bool fits(const struct arena *a, size_t size_bytes, size_t align)
         if (!a->next)
                 return false;
         p = align_up(a->next, align);
-        return p <= a->end && size_bytes + REDZONE_BYTES <= (size_t)(a->end - p);
+        return p + REDZONE_BYTES <= a->end && size_bytes <= (size_t)(a->end - p) - REDZONE_BYTES;
 }
 
 /* A piece that is large for the next block, or for which a block with much room would be left behind, gets its own. */
@@ -279,7 +279,7 @@ void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
         char *p;
 
         assert(align > 0 && (align & (align - 1)) == 0);
-        if (a->is_debug || size_bytes > LARGE_BLOCK_BYTES / 4)
+        if (a->is_debug)
                 return alloc_own_block(a, size_bytes, align);
         if (!fits(a, size_bytes, align)) {
                 if (deserves_own_block(a, size_bytes, align))

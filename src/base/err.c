@@ -85,7 +85,7 @@ static void cut_text(char *text, size_t n)
 }
 
 /* A heap text of at most LIMIT_ERROR_BYTES; inner, if any, follows behind `: `. */
-static char *format_text(const char *format, va_list arguments, const char *inner)
+static _printf_(1, 0) char *format_text(const char *format, va_list arguments, const char *inner)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         char *text;

@@ -260,9 +260,9 @@ TEST(large_pieces_leave_the_block_in_use)
         char *end, *before;
 
         arena_init(&a, "test", 0);
-        arena_alloc(&a, 3000);
-        arena_alloc(&a, 3000);
         arena_alloc(&a, 100);
+        for (int i = 0; i < 50; i++)
+                arena_alloc(&a, 1000);
         end = a.end;
         before = a.next;
         arena_alloc(&a, 20000);
