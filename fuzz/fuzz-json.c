@@ -24,20 +24,37 @@ static struct str written(struct arena *a, const struct value *v, unsigned flags
         return text;
 }
 
+/* As value_equal, but a double may come back as the int that its digits spell: 1.0 is written as 1. */
+static bool is_same(const struct value *v, const struct value *w)
+{
+        if (value_is_number(v) && value_is_number(w))
+                return value_double(v, 0) == value_double(w, 0);
+        if (value_type(v) != value_type(w) || value_count(v) != value_count(w))
+                return false;
+        for (size_t i = 0; i < value_count(v); i++) {
+                const struct value *other =
+                        value_is_array(v) ? value_item(w, i) : value_get(w, value_member(v, i)->key);
+
+                if (!other || !is_same(value_is_array(v) ? value_item(v, i) : &value_member(v, i)->value, other))
+                        return false;
+        }
+        return value_count(v) > 0 || value_equal(v, w);
+}
+
 static void check_round_trips(struct arena *a, const struct value *v)
 {
         static const unsigned flags[] = { 0, JSON_PRETTY, JSON_GO, JSON_GO | JSON_PRETTY };
-        struct str sorted = written(a, v, JSON_SORT_KEYS);
+        const struct value *settled = parse(a, written(a, v, 0), (struct json_read_options) { 0 });
 
         for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
                 struct str text = written(a, v, flags[i]);
                 const struct value *again = parse(a, text, (struct json_read_options) { 0 });
 
-                /* -0.0 is written as -0 and 1.0 as 1, which are ints when read: only numbers may change their type. */
-                assert(again && value_equal_numeric(v, again));
                 assert(utf8_is_valid(text));
-                again = parse(a, written(a, again, JSON_SORT_KEYS), (struct json_read_options) { 0 });
-                assert(again && str_equal(sorted, written(a, v, JSON_SORT_KEYS)));
+                assert(again && is_same(v, again) && value_equal(settled, again));
+                assert(value_hash(settled) == value_hash(again));
+                text = written(a, again, flags[i]);
+                assert(str_equal(text, written(a, parse(a, text, (struct json_read_options) { 0 }), flags[i])));
         }
         assert(value_hash(v) == value_hash(value_copy(a, v)) && value_equal(v, value_copy(a, v)));
 }
@@ -64,7 +81,7 @@ static void check_stream(struct arena *a, struct str text)
         }
 }
 
-/* Every byte that is not ASCII replaced by a letter: the same text as far as the grammar goes, and valid. */
+/* Every byte that is not ASCII replaced by an x, which stands nowhere but inside strings. */
 static struct str without_high_bytes(struct arena *a, struct str text)
 {
         struct str copy = arena_copy(a, text);
@@ -92,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (kubernetes)
                 check_round_trips(&a, kubernetes);
         if (parse(&a, without_high_bytes(&a, text), (struct json_read_options) { .is_kubernetes = true }))
-                assert(kubernetes || !utf8_is_valid(text) || str_find_char(text, (char)0xc2) >= 0 || size > 0);
+                assert(kubernetes);
         check_error(&a, text);
         check_stream(&a, text);
         return 0;
