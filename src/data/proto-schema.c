@@ -1,4 +1,8 @@
-#include "proto.h"
+#include "proto-wire.h"
+
+#include "buf.h"
+
+#define PATH_BYTES 512
 
 const struct proto_field *proto_field_by_number(const struct proto_message *m, uint32_t number)
 {
@@ -44,4 +48,30 @@ const struct proto_message *proto_message_by_name(struct str full_name)
                         high = middle;
         }
         return NULL;
+}
+
+void proto_path_prepend(struct buf *path, const char *before, struct str name, const char *after)
+{
+        _cleanup_buf_ struct buf longer = BUF_INIT(0);
+        struct str old = buf_str(path);
+
+        if (old.n > PATH_BYTES) {
+                if (str_starts_with(old, STR("...")))
+                        return;
+                buf_appendf(&longer, "...%.*s", STR_ARG(old));
+        } else {
+                buf_appendf(&longer, "%s%.*s%s%.*s", before, STR_ARG(str_first(name, PATH_BYTES)), after, STR_ARG(old));
+        }
+        buf_clear(path);
+        buf_append_str(path, buf_str(&longer));
+}
+
+int proto_report(struct err *err, const char *verb, const struct proto_message *m, struct str path)
+{
+        str_cut_prefix(&path, STR("."));
+        if (path.n) {
+                err_set_path(err, path);
+                err_wrap(err, "field %.*s", STR_ARG(path));
+        }
+        return err_wrap(err, "cannot %s %.*s", verb, STR_ARG(m->name));
 }

@@ -96,3 +96,9 @@ static inline bool proto_text_is_valid(const char *p, size_t n)
         }
         return LIKELY(!(high & 0x8080808080808080u)) || utf8_is_valid(str_make(p, n));
 }
+
+/* Errors get their path on the way up: puts a place before the path so far. Very long paths lose their beginning. */
+void proto_path_prepend(struct buf *path, const char *before, struct str name, const char *after);
+
+/* Wraps an error as `cannot VERB MESSAGE: field PATH: ...`. */
+int proto_report(struct err *err, const char *verb, const struct proto_message *m, struct str path);
