@@ -417,7 +417,7 @@ static int add_unicode_class(struct parser *p, struct str *s)
         bool is_negated = s->p[1] == 'P';
         size_t from = p->set.ranges.n;
         const struct regex_class *class;
-        struct str text, name;
+        struct str text = STR_NONE, name = STR_NONE;
         int r;
 
         r = read_class_name(p, s, &text, &name);

@@ -244,7 +244,7 @@ func regexGenLarge(put func(pattern, text, template string, limit int)) {
 	put("(?:"+strings.Repeat(`\d`, 3355)+"){1000}", "a", "", -1)
 	for _, p := range []string{
 		`(?:\d{1000}\d{1000}\d{1000}\d{1000}){1000}`, "(?:" + strings.Repeat(`(\d\w)`, 839) + "){1000}",
-		"(?:" + strings.Repeat(`\d*`, 1119) + "){1000}", "(?:" + strings.Repeat(`\d?`, 1678) + "){1000}",
+		"(?:" + strings.Repeat(`\d*`, 1119) + "){1000}", "(?:" + strings.Repeat(`\d?`, 1678) + "){1000}", "(?:" + strings.Repeat(`\d+`, 1678) + "){1000}", "(?:" + strings.Repeat(`\d{1,}`, 1678) + "){1000}",
 		"(?:" + strings.Repeat(`\d{0,}`, 1119) + "){1000}", `\pL{200}`, `\pL{1000}`, `(?i)\pL{30}`, `.{1000}`, `(.{31}){31}`, strings.Repeat("a", 5000), strings.Repeat("(a)", 2000), strings.Repeat("a|", 5000), strings.Repeat("(?i)k", 2000),
 	} {
 		put(p, "a1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "$0", -1)
