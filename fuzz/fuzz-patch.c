@@ -5,6 +5,7 @@
 #include "json.h"
 #include "limits.h"
 #include "patch.h"
+#include "path.h"
 
 static bool has_null_member(const struct value *v)
 {
@@ -14,17 +15,19 @@ static bool has_null_member(const struct value *v)
         return false;
 }
 
-/* A result is a value like any other: it can be written and read back. */
+/* A result is a value like any other: it can be written and read back, and settling says what comes back. */
 static void check_result(struct arena *a, const struct value *v)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(1u << 20);
-        const struct value *again;
+        const struct value *again, *settled;
         int r;
 
         if (json_write(&b, v, 0, NULL) < 0)
                 return; /* larger than the buffer */
         r = json_parse(a, buf_str(&b), NULL, &again, NULL);
-        assert(r >= 0 && value_equal_numeric(again, v));
+        assert(r >= 0);
+        r = value_settle(a, v, &settled, NULL);
+        assert(r >= 0 && value_equal(again, settled));
 }
 
 static void check_patch(struct arena *a, const struct value *document, const struct value *patch)
