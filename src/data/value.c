@@ -154,7 +154,7 @@ static struct value seal_members(struct member *members, size_t n, bool is_sorte
 
         if (n == 0)
                 return value_empty_object;
-        if (is_sorted) {
+        if (is_sorted || n == 1) {
                 v.flags = FLAG_SORTED;
         } else if (n > SCAN_MEMBERS) {
                 uint32_t *index = (uint32_t *)(members + n);
@@ -298,6 +298,8 @@ const struct value *value_without_item(struct arena *a, const struct value *arra
         const struct value *result;
 
         assert(value_is_array(array) && i < array->n);
+        if (array->n == 1)
+                return &value_empty_array;
         splice(a, array, i, 1, 0, &result);
         return result;
 }
@@ -430,13 +432,16 @@ static struct value copy(struct arena *a, const struct value *v)
 
         if (value_is_string(v)) {
                 result.bytes = arena_cstring(a, value_str(v));
-        } else if (value_is_array(v) && v->n) {
-                struct value *items = arena_alloc(a, v->n * sizeof(*items));
+        } else if (value_is_array(v)) {
+                struct value *items;
 
+                if (v->n == 0)
+                        return value_empty_array;
+                items = arena_alloc(a, v->n * sizeof(*items));
                 for (uint32_t i = 0; i < v->n; i++)
                         items[i] = copy(a, &v->items[i]);
                 result.items = items;
-        } else if (value_is_object(v) && v->n) {
+        } else if (value_is_object(v)) {
                 bool is_sorted = v->flags & FLAG_SORTED;
                 struct member *members = alloc_members(a, v->n, is_sorted);
 
@@ -473,6 +478,7 @@ size_t value_size_bytes(const struct value *v)
 
 void object_builder_init(struct object_builder *b, struct arena *a, size_t expected)
 {
+        assert(expected <= UINT32_MAX);
         *b = (struct object_builder) { .arena = a };
         if (expected) {
                 b->capacity = (uint32_t)expected;
@@ -486,6 +492,7 @@ void object_builder_add(struct object_builder *b, struct str key, struct value v
                 uint32_t grown = b->capacity ? b->capacity * 2 : 4;
                 struct member *members = arena_alloc(b->arena, grown * sizeof(*members));
 
+                assert(b->capacity <= UINT32_MAX / 2);
                 if (b->n)
                         memcpy(members, b->members, b->n * sizeof(*members));
                 b->members = members;
@@ -494,15 +501,51 @@ void object_builder_add(struct object_builder *b, struct str key, struct value v
         b->members[b->n++] = (struct member) { .key = key, .value = v };
 }
 
+/* The slot of the key among the members that the builder's table knows, or the free one where it goes. */
+static uint32_t *builder_slot(const struct object_builder *b, struct str key)
+{
+        size_t mask = b->n_slots - 1, i = str_hash(key) & mask;
+
+        while (b->slots[i] && !str_equal(b->members[b->slots[i] - 1].key, key))
+                i = (i + 1) & mask;
+        return &b->slots[i];
+}
+
+/* Brings the table up to all members, with room for as many again. */
+static void builder_index(struct object_builder *b)
+{
+        if (b->n_slots < 2 * (size_t)b->n) {
+                b->n_slots = index_slots(2 * (size_t)b->n);
+                b->slots = arena_zalloc(b->arena, b->n_slots * sizeof(*b->slots));
+                b->n_indexed = 0;
+        }
+        for (; b->n_indexed < b->n; b->n_indexed++)
+                *builder_slot(b, b->members[b->n_indexed].key) = b->n_indexed + 1;
+}
+
+static struct member *builder_find(struct object_builder *b, struct str key)
+{
+        uint32_t found;
+
+        if (b->n > SCAN_MEMBERS) {
+                builder_index(b);
+                found = *builder_slot(b, key);
+                return found ? &b->members[found - 1] : NULL;
+        }
+        for (uint32_t i = 0; i < b->n; i++)
+                if (str_equal(b->members[i].key, key))
+                        return &b->members[i];
+        return NULL;
+}
+
 void object_builder_set(struct object_builder *b, struct str key, struct value v)
 {
-        for (uint32_t i = 0; i < b->n; i++) {
-                if (str_equal(b->members[i].key, key)) {
-                        b->members[i].value = v;
-                        return;
-                }
-        }
-        object_builder_add(b, key, v);
+        struct member *m = builder_find(b, key);
+
+        if (m)
+                m->value = v;
+        else
+                object_builder_add(b, key, v);
 }
 
 struct value object_builder_finish(struct object_builder *b)
@@ -517,6 +560,7 @@ struct value object_builder_finish(struct object_builder *b)
 
 void array_builder_init(struct array_builder *b, struct arena *a, size_t expected)
 {
+        assert(expected <= UINT32_MAX);
         *b = (struct array_builder) { .arena = a };
         if (expected) {
                 b->capacity = (uint32_t)expected;
@@ -530,6 +574,7 @@ void array_builder_add(struct array_builder *b, struct value v)
                 uint32_t grown = b->capacity ? b->capacity * 2 : 4;
                 struct value *items = arena_alloc(b->arena, grown * sizeof(*items));
 
+                assert(b->capacity <= UINT32_MAX / 2);
                 if (b->n)
                         memcpy(items, b->items, b->n * sizeof(*items));
                 b->items = items;

@@ -171,7 +171,7 @@ bool value_equal(const struct value *a, const struct value *b);
 /* As value_equal, but numbers are equal when they have the same mathematical value. */
 bool value_equal_numeric(const struct value *a, const struct value *b);
 
-/* Equal values have equal hashes, on every machine and run, whatever the order of their members. */
+/* Equal values have equal hashes, on every run and machine of the same byte order, whatever the order of their members. */
 uint64_t value_hash(const struct value *v);
 
 /* A deep copy, keys and strings included, that depends on nothing outside the arena. */
@@ -186,6 +186,9 @@ struct object_builder {
         struct member *members;
         uint32_t n;
         uint32_t capacity;
+        uint32_t *slots; /* of object_builder_set, once there are many members: a hash table of member numbers + 1 */
+        size_t n_slots;
+        uint32_t n_indexed;
 };
 
 struct array_builder {
