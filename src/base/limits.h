@@ -7,13 +7,21 @@
 #define LIMIT_ERROR_BYTES        (64u << 10)  /* text of one error; the rest is cut off */
 
 /* Documents: JSON, YAML and values in general */
-#define LIMIT_DOCUMENT_BYTES        (512ull << 20) /* text of one document or stream */
-#define LIMIT_DEPTH                 1000           /* nesting of values, in every notation */
-#define LIMIT_STRING_BYTES          (1ull << 31)   /* one string inside a value; lengths are 32 bit there */
-#define LIMIT_JSON_DUPLICATES       10000          /* duplicate keys of one text that the reader tells of */
-#define LIMIT_YAML_ALIAS_NODES      4000000        /* nodes that aliases may add to one document */
-#define LIMIT_YAML_ALIAS_RATIO      10     /* ... and that many times the nodes the text itself has, once beyond */
-#define LIMIT_YAML_ALIAS_FREE_NODES 100000 /* ... this number of nodes */
+#define LIMIT_DOCUMENT_BYTES  (512ull << 20) /* text of one document or stream */
+#define LIMIT_DEPTH           1000           /* nesting of values, in every notation */
+#define LIMIT_STRING_BYTES    (1ull << 31)   /* one string inside a value; lengths are 32 bit there */
+#define LIMIT_JSON_DUPLICATES 10000          /* duplicate keys of one text that the reader tells of */
+
+/* Aliases of a YAML document, as go-yaml bounds them: past a small allowance the share of nodes that come from aliases may
+ * be LOW_RATIO in documents of up to LOW_NODES nodes (aliases expanded), falling to HIGH_RATIO at HIGH_NODES. */
+#define LIMIT_YAML_ALIAS_FREE       100
+#define LIMIT_YAML_ALIAS_FREE_NODES 1000
+#define LIMIT_YAML_ALIAS_LOW_NODES  400000
+#define LIMIT_YAML_ALIAS_HIGH_NODES 4000000
+#define LIMIT_YAML_ALIAS_LOW_RATIO  0.99
+#define LIMIT_YAML_ALIAS_HIGH_RATIO 0.10
+#define LIMIT_YAML_ALIAS_BYTES      (64ull << 20) /* text that aliases may add */
+#define LIMIT_YAML_DUPLICATES       1000          /* duplicate keys that one error lists */
 
 /* Protobuf */
 #define LIMIT_MESSAGE_BYTES (64ull << 20) /* one message, unless the caller says otherwise */

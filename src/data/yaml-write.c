@@ -1,1 +1,546 @@
+/* Block style as go-yaml writes it: two spaces per level, sequences not indented below their key, lines folded at spaces once
+ * they are longer than 80 characters. What decides the shape of a scalar is said at each step.
+ *
+ * Two things differ from go-yaml, which writes what it would not read back: a key << gets quotes, and text that is not valid
+ * UTF-8 is written with U+FFFD. */
 #include "yaml.h"
+
+#include "buf.h"
+#include "limits.h"
+#include "number.h"
+#include "utf8.h"
+#include "yaml-scalar.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INDENT           2
+#define WIDTH            80
+#define SIMPLE_KEY_BYTES 128 /* longer keys are written as `? key` */
+
+struct writer {
+        struct buf *buf;
+        unsigned flags;
+        int indent;         /* of the collection around, -1 at the root */
+        size_t column;      /* in characters */
+        bool is_whitespace; /* the last character was white space (or an indicator that counts as such) */
+        bool is_indention;  /* nothing but indentation and indicators on this line so far */
+};
+
+enum style {
+        STYLE_PLAIN,
+        STYLE_SINGLE_QUOTED,
+        STYLE_DOUBLE_QUOTED,
+        STYLE_LITERAL,
+};
+
+enum context {
+        CONTEXT_ROOT,
+        CONTEXT_ITEM,
+        CONTEXT_SIMPLE_KEY,
+        CONTEXT_MEMBER, /* a value, or a key behind a question mark */
+};
+
+/* Characters */
+
+static bool is_break(uint32_t c)
+{
+        return c == '\n' || c == '\r' || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
+
+static bool is_blank_or_end(struct str rest)
+{
+        size_t width;
+
+        return rest.n == 0 || rest.p[0] == ' ' || rest.p[0] == '\t' || rest.p[0] == '\0' ||
+               is_break(utf8_decode(rest, &width));
+}
+
+/* Tabs and everything beyond the basic plane count as not printable. */
+static bool is_printable(uint32_t c)
+{
+        return c == '\n' || (c >= 0x20 && c <= 0x7E) || (c >= 0xA0 && c <= 0xFFFD && c != 0xFEFF);
+}
+
+static void put_char(struct writer *w, char c)
+{
+        buf_append_char(w->buf, c);
+        w->column++;
+}
+
+static void put_rune(struct writer *w, struct str rune)
+{
+        buf_append_str(w->buf, rune);
+        w->column++;
+}
+
+static void put_break(struct writer *w)
+{
+        buf_append_char(w->buf, '\n');
+        w->column = 0;
+}
+
+/* A break of the text itself: only a newline is written as such. */
+static void put_text_break(struct writer *w, struct str rune)
+{
+        buf_append_str(w->buf, rune);
+        w->column = 0;
+}
+
+static void put_indent(struct writer *w)
+{
+        size_t indent = w->indent > 0 ? (size_t)w->indent : 0;
+
+        if (!w->is_indention || w->column > indent || (w->column == indent && !w->is_whitespace))
+                put_break(w);
+        while (w->column < indent)
+                put_char(w, ' ');
+        w->is_whitespace = w->is_indention = true;
+}
+
+static void put_indicator(struct writer *w, const char *indicator, bool needs_space, bool is_indention)
+{
+        if (needs_space && !w->is_whitespace)
+                put_char(w, ' ');
+        for (; *indicator; indicator++)
+                put_char(w, *indicator);
+        w->is_whitespace = false;
+        w->is_indention = w->is_indention && is_indention;
+}
+
+/* What a text allows */
+
+struct analysis {
+        bool is_multiline;
+        bool allows_plain;
+        bool allows_single;
+        bool allows_literal;
+};
+
+struct traits {
+        bool has_indicators;
+        bool has_breaks;
+        bool has_special;
+        bool has_space_at_edge;
+        bool has_space_at_end;
+        bool has_break_at_edge;
+        bool has_break_then_space;
+        bool has_space_then_break;
+};
+
+static bool is_indicator(struct str rest, bool is_first, bool follows_blank)
+{
+        bool is_followed_by_blank = is_blank_or_end(str_skip(rest, 1));
+
+        switch (rest.p[0]) {
+        case '#':
+                return is_first || follows_blank;
+        case ':':
+                return is_followed_by_blank;
+        case '?':
+        case '-':
+                return is_first && is_followed_by_blank;
+        case ',':
+        case '[':
+        case ']':
+        case '{':
+        case '}':
+        case '&':
+        case '*':
+        case '!':
+        case '|':
+        case '>':
+        case '\'':
+        case '"':
+        case '%':
+        case '@':
+        case '`':
+                return is_first;
+        default:
+                return false;
+        }
+}
+
+static struct traits find_traits(struct str s)
+{
+        struct traits t = { .has_indicators = str_starts_with(s, STR("---")) || str_starts_with(s, STR("...")) };
+        bool follows_space = false, follows_break = false, follows_blank = true;
+
+        for (size_t i = 0, width; i < s.n; i += width) {
+                uint32_t c = utf8_decode(str_skip(s, i), &width);
+                bool is_edge = i == 0 || i + width == s.n;
+                bool breaks = is_break(c);
+
+                t.has_indicators = t.has_indicators || is_indicator(str_skip(s, i), i == 0, follows_blank);
+                t.has_special = t.has_special || !is_printable(c);
+                t.has_breaks = t.has_breaks || breaks;
+                t.has_space_at_edge = t.has_space_at_edge || (c == ' ' && is_edge);
+                t.has_space_at_end = t.has_space_at_end || (c == ' ' && i + width == s.n);
+                t.has_break_at_edge = t.has_break_at_edge || (breaks && is_edge);
+                t.has_break_then_space = t.has_break_then_space || (c == ' ' && follows_break);
+                t.has_space_then_break = t.has_space_then_break || (breaks && follows_space);
+                follows_space = c == ' ';
+                follows_break = breaks;
+                follows_blank = is_blank_or_end(str_skip(s, i));
+        }
+        return t;
+}
+
+static struct analysis analyse(struct str s)
+{
+        struct traits t = find_traits(s);
+        bool is_harmless = !t.has_space_then_break && !t.has_special;
+
+        return (struct analysis) {
+                .is_multiline = t.has_breaks,
+                .allows_plain = is_harmless && !t.has_breaks && !t.has_space_at_edge && !t.has_break_at_edge &&
+                                !t.has_break_then_space && !t.has_indicators,
+                .allows_single = is_harmless && !t.has_break_then_space,
+                .allows_literal = is_harmless && !t.has_space_at_end && s.n > 0,
+        };
+}
+
+/* A string that would be something else without quotes gets double ones, whatever else it needs. */
+static enum style choose_style(struct str s, struct analysis a, enum context context)
+{
+        struct yaml_scalar meaning = yaml_resolve_plain(s);
+        bool is_merge_key = context == CONTEXT_SIMPLE_KEY && meaning.kind == YAML_KIND_MERGE;
+
+        if (memchr(s.p, '\n', s.n))
+                return a.allows_literal && context != CONTEXT_SIMPLE_KEY ? STYLE_LITERAL : STYLE_DOUBLE_QUOTED;
+        if ((meaning.kind != YAML_KIND_STRING && meaning.kind != YAML_KIND_MERGE) || yaml_is_base60(s) || is_merge_key)
+                return STYLE_DOUBLE_QUOTED;
+        if (a.allows_plain)
+                return STYLE_PLAIN;
+        return a.allows_single && !(a.is_multiline && context == CONTEXT_SIMPLE_KEY) ? STYLE_SINGLE_QUOTED
+                                                                                     : STYLE_DOUBLE_QUOTED;
+}
+
+/* Scalars */
+
+static bool folds(const struct writer *w, bool may_fold, bool follows_space)
+{
+        return may_fold && !follows_space && w->column > WIDTH;
+}
+
+static void put_plain(struct writer *w, struct str s, bool may_fold)
+{
+        bool follows_space = false;
+
+        if (!w->is_whitespace && s.n)
+                put_char(w, ' ');
+        for (size_t i = 0, width; i < s.n; i += width) {
+                utf8_decode(str_skip(s, i), &width);
+                if (s.p[i] == ' ') {
+                        bool is_last_of_run = i + 1 < s.n && s.p[i + 1] != ' ';
+
+                        if (folds(w, may_fold, follows_space) && is_last_of_run)
+                                put_indent(w);
+                        else
+                                put_char(w, ' ');
+                        follows_space = true;
+                        continue;
+                }
+                put_rune(w, str_first(str_skip(s, i), width));
+                w->is_indention = follows_space = false;
+        }
+        w->is_whitespace = w->is_indention = false;
+}
+
+static void put_single_quoted(struct writer *w, struct str s, bool may_fold)
+{
+        bool follows_space = false, follows_break = false;
+
+        put_indicator(w, "'", true, false);
+        for (size_t i = 0, width; i < s.n; i += width) {
+                uint32_t c = utf8_decode(str_skip(s, i), &width);
+
+                if (c == ' ') {
+                        if (folds(w, may_fold, follows_space) && i > 0 && i + 1 < s.n && s.p[i + 1] != ' ')
+                                put_indent(w);
+                        else
+                                put_char(w, ' ');
+                        follows_space = true;
+                } else if (is_break(c)) {
+                        put_text_break(w, str_first(str_skip(s, i), width));
+                        w->is_indention = follows_break = true;
+                } else {
+                        if (follows_break)
+                                put_indent(w);
+                        if (c == '\'')
+                                put_char(w, '\'');
+                        put_rune(w, str_first(str_skip(s, i), width));
+                        w->is_indention = follows_space = follows_break = false;
+                }
+        }
+        put_indicator(w, "'", false, false);
+        w->is_whitespace = w->is_indention = false;
+}
+
+static void put_escape(struct writer *w, uint32_t c)
+{
+        static const struct {
+                uint32_t rune;
+                char letter;
+        } letters[] = {
+                { 0, '0' },     { 7, 'a' },    { 8, 'b' },    { 9, 't' },      { 10, 'n' },
+                { 11, 'v' },    { 12, 'f' },   { 13, 'r' },   { 0x1B, 'e' },   { '"', '"' },
+                { '\\', '\\' }, { 0x85, 'N' }, { 0xA0, '_' }, { 0x2028, 'L' }, { 0x2029, 'P' },
+        };
+        char text[12];
+
+        for (size_t i = 0; i < ARRAY_SIZE(letters); i++) {
+                if (letters[i].rune == c) {
+                        put_char(w, '\\');
+                        put_char(w, letters[i].letter);
+                        return;
+                }
+        }
+        snprintf(text, sizeof(text), c <= 0xFF ? "\\x%02X" : c <= 0xFFFF ? "\\u%04X" : "\\U%08X", c);
+        for (size_t i = 0; text[i]; i++)
+                put_char(w, text[i]);
+}
+
+static void put_double_quoted(struct writer *w, struct str s, bool may_fold)
+{
+        bool follows_space = false;
+        bool escapes_all = str_starts_with(s, STR("\xEF\xBB\xBF")); /* go-yaml does so behind a byte order mark */
+
+        put_indicator(w, "\"", true, false);
+        for (size_t i = 0, width; i < s.n; i += width) {
+                uint32_t c = utf8_decode(str_skip(s, i), &width);
+
+                if (escapes_all || !is_printable(c) || is_break(c) || c == '"' || c == '\\') {
+                        put_escape(w, c);
+                        follows_space = false;
+                } else if (c == ' ') {
+                        if (folds(w, may_fold, follows_space) && i > 0 && i + 1 < s.n) {
+                                put_indent(w);
+                                if (s.p[i + 1] == ' ')
+                                        put_char(w, '\\');
+                        } else {
+                                put_char(w, ' ');
+                        }
+                        follows_space = true;
+                } else {
+                        put_rune(w, str_first(str_skip(s, i), width));
+                        follows_space = false;
+                }
+        }
+        put_indicator(w, "\"", false, false);
+        w->is_whitespace = w->is_indention = false;
+}
+
+/* What follows `|`: a digit when the text begins with white space, + or - unless it ends in exactly one break. */
+static void put_literal_hints(struct writer *w, struct str s)
+{
+        bool ends[2] = { false, false }; /* whether the last and the last but one are breaks */
+        size_t width;
+
+        for (size_t i = 0; i < s.n; i += width) {
+                ends[1] = ends[0];
+                ends[0] = is_break(utf8_decode(str_skip(s, i), &width));
+                if (i == 0 && s.n == width)
+                        ends[1] = true;
+        }
+        if (s.p[0] == ' ' || is_break(utf8_decode(s, &width)))
+                put_indicator(w, "2", false, false);
+        if (!ends[0])
+                put_indicator(w, "-", false, false);
+        else if (ends[1])
+                put_indicator(w, "+", false, false);
+}
+
+static void put_literal(struct writer *w, struct str s)
+{
+        bool follows_break = true;
+
+        put_indicator(w, "|", true, false);
+        put_literal_hints(w, s);
+        put_break(w);
+        w->is_indention = w->is_whitespace = true;
+        for (size_t i = 0, width; i < s.n; i += width) {
+                uint32_t c = utf8_decode(str_skip(s, i), &width);
+
+                if (is_break(c)) {
+                        put_text_break(w, str_first(str_skip(s, i), width));
+                        w->is_indention = follows_break = true;
+                        continue;
+                }
+                if (follows_break)
+                        put_indent(w);
+                put_rune(w, str_first(str_skip(s, i), width));
+                w->is_indention = follows_break = false;
+        }
+}
+
+static void write_scalar(struct writer *w, struct str s, enum style style, enum context context)
+{
+        bool may_fold = context != CONTEXT_SIMPLE_KEY;
+        int outer = w->indent;
+
+        w->indent = outer < 0 ? INDENT : outer + INDENT;
+        switch (style) {
+        case STYLE_PLAIN:
+                put_plain(w, s, may_fold);
+                break;
+        case STYLE_SINGLE_QUOTED:
+                put_single_quoted(w, s, may_fold);
+                break;
+        case STYLE_DOUBLE_QUOTED:
+                put_double_quoted(w, s, may_fold);
+                break;
+        case STYLE_LITERAL:
+                put_literal(w, s);
+                break;
+        }
+        w->indent = outer;
+}
+
+static void write_string(struct writer *w, struct str s, enum context context)
+{
+        write_scalar(w, s, choose_style(s, analyse(s), context), context);
+}
+
+/* Numbers take the way through JSON that they take upstream: written as JSON, read as YAML, written as YAML. */
+static int write_double(struct writer *w, double d, enum context context, struct err *err)
+{
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+        struct yaml_scalar s;
+
+        if (!isfinite(d))
+                return err_set(err, ERR_INVALID, "json: unsupported value: %s",
+                               isnan(d) ? "NaN"
+                               : d > 0  ? "+Inf"
+                                        : "-Inf");
+        number_append_json(&text, d);
+        s = yaml_resolve_plain(buf_str(&text));
+        if (s.kind == YAML_KIND_INT && s.integer == 0) {
+                buf_clear(&text);
+                buf_append_char(&text, '0');
+        } else if (s.kind == YAML_KIND_FLOAT) {
+                buf_clear(&text);
+                number_append_go(&text, s.number, 'g', -1);
+        }
+        write_scalar(w, buf_str(&text), STYLE_PLAIN, context);
+        return 0;
+}
+
+static void write_int(struct writer *w, int64_t i, enum context context)
+{
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+
+        buf_append_int(&text, i);
+        write_scalar(w, buf_str(&text), STYLE_PLAIN, context);
+}
+
+/* Collections */
+
+static int write_node(struct writer *w, const struct value *v, enum context context, struct err *err);
+
+static int write_array(struct writer *w, const struct value *v, enum context context, struct err *err)
+{
+        int outer = w->indent, r = 0;
+
+        if (outer < 0)
+                w->indent = 0;
+        else if (context != CONTEXT_MEMBER || w->is_indention)
+                w->indent += INDENT;
+        VALUE_FOREACH_ITEM (item, v) {
+                put_indent(w);
+                put_indicator(w, "-", true, true);
+                r = write_node(w, item, CONTEXT_ITEM, err);
+                if (r < 0)
+                        return r;
+        }
+        w->indent = outer;
+        return 0;
+}
+
+static int write_member(struct writer *w, const struct member *m, struct err *err)
+{
+        struct analysis a = analyse(m->key);
+
+        put_indent(w);
+        if (m->key.n <= SIMPLE_KEY_BYTES && !a.is_multiline) {
+                write_scalar(w, m->key, choose_style(m->key, a, CONTEXT_SIMPLE_KEY), CONTEXT_SIMPLE_KEY);
+                put_indicator(w, ":", false, false);
+        } else {
+                put_indicator(w, "?", true, true);
+                write_string(w, m->key, CONTEXT_MEMBER);
+                put_indent(w);
+                put_indicator(w, ":", true, true);
+        }
+        return write_node(w, &m->value, CONTEXT_MEMBER, err);
+}
+
+static int compare_members(const void *left, const void *right)
+{
+        const struct member *const *a = left, *const *b = right;
+
+        return yaml_compare_keys((*a)->key, (*b)->key);
+}
+
+static int write_object(struct writer *w, const struct value *v, struct err *err)
+{
+        _cleanup_free_ const struct member **sorted = xmalloc(v->n * sizeof(*sorted));
+        int outer = w->indent, r;
+
+        for (uint32_t i = 0; i < v->n; i++)
+                sorted[i] = &v->members[i];
+        if (!(w->flags & YAML_KEEP_ORDER))
+                qsort(sorted, v->n, sizeof(*sorted), compare_members);
+        w->indent = outer < 0 ? 0 : outer + INDENT;
+        for (uint32_t i = 0; i < v->n; i++) {
+                r = write_member(w, sorted[i], err);
+                if (r < 0)
+                        return r;
+        }
+        w->indent = outer;
+        return 0;
+}
+
+static int write_node(struct writer *w, const struct value *v, enum context context, struct err *err)
+{
+        switch (value_type(v)) {
+        case VALUE_NULL:
+                write_scalar(w, STR("null"), STYLE_PLAIN, context);
+                return 0;
+        case VALUE_BOOL:
+                write_scalar(w, v->boolean ? STR("true") : STR("false"), STYLE_PLAIN, context);
+                return 0;
+        case VALUE_INT:
+                write_int(w, v->integer, context);
+                return 0;
+        case VALUE_DOUBLE:
+                return write_double(w, v->number, context, err);
+        case VALUE_STRING:
+                write_string(w, value_str(v), context);
+                return 0;
+        case VALUE_ARRAY:
+                if (v->n)
+                        return write_array(w, v, context, err);
+                write_scalar(w, STR("[]"), STYLE_PLAIN, context);
+                return 0;
+        case VALUE_OBJECT:
+                if (v->n)
+                        return write_object(w, v, err);
+                write_scalar(w, STR("{}"), STYLE_PLAIN, context);
+                return 0;
+        }
+        return 0;
+}
+
+int yaml_write(struct buf *b, const struct value *v, unsigned flags, struct err *err)
+{
+        struct writer w = { .buf = b, .flags = flags, .indent = -1, .is_whitespace = true, .is_indention = true };
+        int r = write_node(&w, v, CONTEXT_ROOT, err);
+
+        if (r < 0)
+                return r;
+        w.indent = 0;
+        if (w.column > 0 || !w.is_indention)
+                put_break(&w);
+        return buf_check(b, "YAML text", err);
+}

@@ -1,0 +1,332 @@
+#include "yaml-compose.h"
+
+#include "map.h"
+#include "source.h"
+#include "utf8.h"
+#include "vec.h"
+#include "yaml-dialect.h"
+
+#include <yaml.h>
+
+struct composer {
+        struct arena *arena;
+        struct yaml_dialect *dialect;
+        struct str text; /* as the dialect has it */
+        uint32_t max_depth;
+        yaml_parser_t parser;
+        struct map anchors;            /* name to struct yaml_node: the latest of that name */
+        VEC(struct yaml_node *) stack; /* open collections, outermost first */
+        struct yaml_node *root;
+        uint32_t flow_level; /* flow collections on the stack */
+        bool is_utf16;
+        /* libyaml counts characters, we bytes: this is how far the count has come. */
+        size_t index;
+        size_t offset;
+        size_t surplus; /* bytes of stand-ins up to there */
+};
+
+static void composer_done(struct composer *c)
+{
+        yaml_parser_delete(&c->parser);
+        map_done(&c->anchors);
+        vec_done(&c->stack);
+}
+
+/* The byte offset of a mark. Marks mostly move forward, so that the count goes on from where it was. */
+static size_t offset_of(struct composer *c, size_t index)
+{
+        if (c->is_utf16)
+                return 0;
+        if (index < c->index || c->offset == 0) {
+                c->index = c->surplus = 0;
+                c->offset = str_starts_with(c->text, STR("\xEF\xBB\xBF")) ? 3 : 0;
+        }
+        while (c->index < index && c->offset < c->text.n) {
+                struct str rest = str_skip(c->text, c->offset);
+                size_t width;
+
+                utf8_decode(rest, &width);
+                if (width == 3)
+                        c->surplus += yaml_dialect_surplus(c->dialect, rest);
+                c->offset += width;
+                c->index++;
+        }
+        return c->offset;
+}
+
+/* The same in the original text. */
+static size_t original_offset_of(struct composer *c, size_t index)
+{
+        size_t offset = offset_of(c, index);
+
+        return c->is_utf16 ? 0 : (size_t)((ptrdiff_t)(offset - c->surplus) - yaml_dialect_shift(c->dialect, offset));
+}
+
+static struct position position_of(struct composer *c, yaml_mark_t mark)
+{
+        if (c->is_utf16)
+                return (struct position) { .line = (uint32_t)mark.line + 1, .column = (uint32_t)mark.column + 1 };
+        return source_position(c->dialect->original, original_offset_of(c, mark.index));
+}
+
+struct position yaml_node_position(struct str text, const struct yaml_node *n)
+{
+        struct position p = source_position(text, n->offset);
+
+        if (n->offset == 0)
+                p = (struct position) { .line = n->line + 1, .column = 1 };
+        return p;
+}
+
+/* The compositor was stopped because the text has been edited. */
+#define AGAIN 2
+
+/* go-yaml names the line only where it is not the first; parser errors are counted from 0, scanner errors from 1. */
+static size_t named_line(const yaml_parser_t *p)
+{
+        if (p->problem_mark.line != 0)
+                return p->problem_mark.line + (p->error == YAML_SCANNER_ERROR ? 1 : 0);
+        return p->context_mark.line;
+}
+
+static int fail(struct composer *c, size_t line, const char *problem, struct position position, struct err *err)
+{
+        int r;
+
+        if (line)
+                r = err_set(err, ERR_INVALID, "yaml: line %zu: %s", line, problem);
+        else
+                r = err_set(err, ERR_INVALID, "yaml: %s", problem);
+        if (err)
+                err_set_position(err, position);
+        return r;
+}
+
+static int fail_parser(struct composer *c, struct err *err)
+{
+        const yaml_parser_t *p = &c->parser;
+        const char *problem = p->problem ? p->problem : "unknown problem parsing YAML content";
+
+        if (p->error == YAML_MEMORY_ERROR)
+                abort();
+        if (p->error == YAML_READER_ERROR)
+                return fail(c, 0, problem, source_position(c->text, p->problem_offset), err);
+        if (p->error == YAML_SCANNER_ERROR && !c->is_utf16 &&
+            yaml_dialect_fix_problem(c->dialect, problem, offset_of(c, p->problem_mark.index)))
+                return AGAIN;
+        return fail(c, named_line(p), problem, position_of(c, p->problem_mark), err);
+}
+
+/* Lines, as libyaml counts them, between two offsets. */
+static size_t count_lines(struct composer *c, size_t start, size_t end)
+{
+        size_t lines = 0, width;
+
+        for (size_t i = start; i < end; i += width) {
+                uint32_t rune = utf8_decode(str_skip(c->text, i), &width);
+                bool is_pair = rune == '\r' && i + 1 < c->text.n && c->text.p[i + 1] == '\n';
+
+                lines += rune == '\n' || (rune == '\r' && !is_pair) || rune == 0x85 || rune == 0x2028 || rune == 0x2029;
+        }
+        return lines;
+}
+
+static struct str copy_chars(struct composer *c, const yaml_char_t *s)
+{
+        return s ? yaml_dialect_restore(c->dialect, c->arena, str_from((const char *)s)) : STR_NONE;
+}
+
+/* In a flow collection, go-yaml ends a plain scalar at a question mark and then misses a comma. */
+static int check_flow_scalar(struct composer *c, const yaml_event_t *e, size_t content, struct err *err)
+{
+        const struct yaml_node *parent = *vec_last(&c->stack);
+        bool is_sequence = parent->type == YAML_NODE_SEQUENCE || !strchr("{&!", c->text.p[parent->raw]);
+        size_t end = offset_of(c, e->end_mark.index), line;
+        ptrdiff_t at;
+
+        if (content >= end)
+                return 0;
+        at = str_find_char(str_first(str_skip(c->text, content + 1), end - content - 1), '?');
+        if (at < 0)
+                return 0;
+        line = e->start_mark.line + count_lines(c, offset_of(c, e->start_mark.index), content + 1 + (size_t)at);
+        return fail(c, line, is_sequence ? "did not find expected ',' or ']'" : "did not find expected ',' or '}'",
+                    position_of(c, e->start_mark), err);
+}
+
+static struct yaml_node *new_node(struct composer *c, enum yaml_node_type type, const yaml_event_t *e)
+{
+        struct yaml_node *n = ARENA_NEW(c->arena, struct yaml_node);
+
+        n->type = type;
+        n->line = (uint32_t)e->start_mark.line;
+        n->raw = offset_of(c, e->start_mark.index);
+        n->offset = original_offset_of(c, e->start_mark.index);
+        return n;
+}
+
+static void add_child(struct composer *c, struct yaml_node *n)
+{
+        struct yaml_node *parent = c->stack.n ? *vec_last(&c->stack) : NULL;
+
+        if (!parent) {
+                c->root = n;
+                return;
+        }
+        if (parent->last)
+                parent->last->next = n;
+        else
+                parent->first = n;
+        parent->last = n;
+        parent->n_children++;
+}
+
+static void set_anchor(struct composer *c, struct yaml_node *n, const yaml_char_t *name)
+{
+        if (name)
+                map_set(&c->anchors, copy_chars(c, name), n);
+}
+
+/* libyaml drops the non-specific tag `!` and says that such a scalar is plain; for go-yaml it makes a string. */
+static int compose_scalar(struct composer *c, const yaml_event_t *e, struct err *err)
+{
+        struct yaml_node *n = new_node(c, YAML_NODE_SCALAR, e);
+        struct str tag = STR_NONE;
+
+        n->tag = copy_chars(c, e->data.scalar.tag);
+        if (!c->is_utf16) {
+                struct str text = str_first(c->text, offset_of(c, e->end_mark.index));
+                size_t content = yaml_skip_properties(text, n->raw, &tag);
+
+                if (n->tag.n && yaml_dialect_fix_tag(c->dialect, n->raw))
+                        return AGAIN;
+                if (c->flow_level && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                    check_flow_scalar(c, e, content, err) < 0)
+                        return ERR_INVALID;
+        }
+        n->text = yaml_dialect_restore(c->dialect, c->arena,
+                                       str_make((const char *)e->data.scalar.value, e->data.scalar.length));
+        n->is_plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && e->data.scalar.plain_implicit &&
+                      n->tag.n == 0 && tag.n == 0;
+        set_anchor(c, n, e->data.scalar.anchor);
+        add_child(c, n);
+        return 0;
+}
+
+static int compose_alias(struct composer *c, const yaml_event_t *e, struct err *err)
+{
+        struct yaml_node *n = new_node(c, YAML_NODE_ALIAS, e);
+
+        n->text = copy_chars(c, e->data.alias.anchor);
+        n->target = map_get(&c->anchors, n->text);
+        if (!n->target) {
+                int r = err_set(err, ERR_INVALID, "yaml: unknown anchor '%.*s' referenced", STR_ARG(n->text));
+
+                err_set_position(err, position_of(c, e->start_mark));
+                return r;
+        }
+        add_child(c, n);
+        return 0;
+}
+
+static int open_collection(struct composer *c, const yaml_event_t *e, enum yaml_node_type type,
+                           const yaml_char_t *anchor, bool is_tagged, struct err *err)
+{
+        struct yaml_node *n;
+
+        if (c->stack.n >= c->max_depth) {
+                int r = err_set(err, ERR_LIMIT, "yaml: exceeded max depth of %u", c->max_depth);
+
+                err_set_position(err, position_of(c, e->start_mark));
+                return r;
+        }
+        n = new_node(c, type, e);
+        if (is_tagged && !c->is_utf16 && yaml_dialect_fix_tag(c->dialect, n->raw))
+                return AGAIN;
+        n->is_flow = e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+                                                          : e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+        c->flow_level += n->is_flow;
+        set_anchor(c, n, anchor);
+        add_child(c, n);
+        vec_push(&c->stack, n);
+        return 0;
+}
+
+/* Returns 1 when the document is complete. */
+static int compose_event(struct composer *c, const yaml_event_t *e, struct err *err)
+{
+        switch (e->type) {
+        case YAML_STREAM_START_EVENT:
+                c->is_utf16 = e->data.stream_start.encoding == YAML_UTF16LE_ENCODING ||
+                              e->data.stream_start.encoding == YAML_UTF16BE_ENCODING;
+                return 0;
+        case YAML_ALIAS_EVENT:
+                return compose_alias(c, e, err);
+        case YAML_SCALAR_EVENT:
+                return compose_scalar(c, e, err);
+        case YAML_SEQUENCE_START_EVENT:
+                return open_collection(c, e, YAML_NODE_SEQUENCE, e->data.sequence_start.anchor,
+                                       e->data.sequence_start.tag, err);
+        case YAML_MAPPING_START_EVENT:
+                return open_collection(c, e, YAML_NODE_MAPPING, e->data.mapping_start.anchor, e->data.mapping_start.tag,
+                                       err);
+        case YAML_SEQUENCE_END_EVENT:
+        case YAML_MAPPING_END_EVENT:
+                c->flow_level -= vec_pop(&c->stack)->is_flow;
+                return 0;
+        case YAML_DOCUMENT_START_EVENT:
+                return 0;
+        case YAML_DOCUMENT_END_EVENT:
+        case YAML_STREAM_END_EVENT:
+        case YAML_NO_EVENT:
+                return 1;
+        }
+        return 1;
+}
+
+static int compose_document(struct composer *c, struct err *err)
+{
+        for (;;) {
+                yaml_event_t e;
+                int r;
+
+                if (!yaml_parser_parse(&c->parser, &e))
+                        return fail_parser(c, err);
+                r = compose_event(c, &e, err);
+                yaml_event_delete(&e);
+                if (r >= 0 && arena_check(c->arena, err) < 0)
+                        return ERR_LIMIT;
+                if (r != 0)
+                        return r;
+        }
+}
+
+static int compose_once(struct arena *a, struct yaml_dialect *d, uint32_t max_depth, struct yaml_node **ret,
+                        struct err *err)
+{
+        _cleanup_(composer_done)
+        struct composer c = { .arena = a, .dialect = d, .max_depth = max_depth };
+        int r;
+
+        c.text = yaml_dialect_text(d);
+        if (!yaml_parser_initialize(&c.parser))
+                abort();
+        yaml_parser_set_input_string(&c.parser, (const unsigned char *)(c.text.n ? c.text.p : ""), c.text.n);
+        r = compose_document(&c, err);
+        if (r >= 0)
+                *ret = c.root;
+        return r;
+}
+
+int yaml_compose(struct arena *a, struct str text, uint32_t max_depth, struct yaml_node **ret, struct err *err)
+{
+        _cleanup_(yaml_dialect_done)
+        struct yaml_dialect d;
+        int r;
+
+        yaml_dialect_init(&d, text);
+        do
+                r = compose_once(a, &d, max_depth, ret, err);
+        while (r == AGAIN);
+        return r < 0 ? r : 0;
+}

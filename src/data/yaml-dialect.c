@@ -1,0 +1,237 @@
+#include "yaml-dialect.h"
+
+#include "arena.h"
+
+#include <stdio.h>
+
+#define MAX_EDITS 64 /* each costs another pass over the text */
+
+#define BYTE_ORDER_MARK STR("\xEF\xBB\xBF")
+
+/* Finds a character of the private area that the text does not have. */
+static void choose_stand_in(const struct yaml_dialect *d, char stand_in[4], unsigned first)
+{
+        for (unsigned c = first; c < first + 0x400; c++) {
+                snprintf(stand_in, 4, "%c%c%c", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 0x3F)),
+                         (int)(0x80 | (c & 0x3F)));
+                if (str_find(d->original, str_from(stand_in)) < 0)
+                        return;
+        }
+        stand_in[0] = '\0';
+}
+
+struct str yaml_dialect_text(const struct yaml_dialect *d)
+{
+        return d->edited.n ? buf_str(&d->edited) : d->original;
+}
+
+/* Swaps the text for an edited one. */
+static void set_edited(struct yaml_dialect *d, struct buf *edited)
+{
+        buf_done(&d->edited);
+        d->edited = *edited;
+}
+
+static bool replace(struct yaml_dialect *d, size_t offset, size_t n, struct str replacement)
+{
+        struct str text = yaml_dialect_text(d);
+        struct buf edited = BUF_INIT(0);
+
+        if (d->n_edits++ >= MAX_EDITS || offset + n > text.n)
+                return false;
+        buf_append_str(&edited, str_first(text, offset));
+        buf_append_str(&edited, replacement);
+        buf_append_str(&edited, str_skip(text, offset + n));
+        set_edited(d, &edited);
+        return true;
+}
+
+/* As replace, for a replacement that is no stand-in of one character. */
+static bool replace_and_shift(struct yaml_dialect *d, size_t offset, size_t n, struct str replacement)
+{
+        struct yaml_edit edit = { offset + replacement.n, (ptrdiff_t)replacement.n - (ptrdiff_t)n };
+
+        if (!replace(d, offset, n, replacement))
+                return false;
+        vec_push(&d->edits, edit);
+        return true;
+}
+
+/* Directives stand before everything but comments. Only the first %YAML matters: a second one is an error for both. */
+static void refuse_version_1_2(struct yaml_dialect *d)
+{
+        struct str rest = d->original, line;
+
+        str_cut_prefix(&rest, BYTE_ORDER_MARK);
+        while (rest.n && (str_starts_with(rest, STR("%")) || str_starts_with(rest, STR("#")) || rest.p[0] == '\n')) {
+                str_split(&rest, '\n', &line);
+                if (!str_cut_prefix(&line, STR("%YAML")))
+                        continue;
+                while (str_cut_prefix(&line, STR(" ")) || str_cut_prefix(&line, STR("\t")))
+                        ;
+                if (str_starts_with(line, STR("1.2")))
+                        replace(d, (size_t)(line.p - d->original.p) + 2, 1, STR("3"));
+                return;
+        }
+}
+
+/* All byte order marks but the first character, in one go: the stand-in has as many bytes. */
+static void hide_byte_order_marks(struct yaml_dialect *d)
+{
+        struct str text = yaml_dialect_text(d);
+        char *p;
+
+        if (str_find(str_skip(text, 1), BYTE_ORDER_MARK) < 0)
+                return;
+        choose_stand_in(d, d->mark, 0xE000);
+        if (!d->mark[0])
+                return;
+        if (d->edited.n == 0)
+                buf_append_str(&d->edited, d->original);
+        p = d->edited.p + 1;
+        while ((p = memmem(p, (size_t)(d->edited.p + d->edited.n - p), "\xEF\xBB\xBF", 3)))
+                memcpy(p, d->mark, 3);
+}
+
+/* Every slash behind a backslash, wherever it is: only in a double-quoted scalar does anybody notice. */
+static void hide_escaped_slashes(struct yaml_dialect *d)
+{
+        struct str text = yaml_dialect_text(d);
+        struct buf edited = BUF_INIT(0);
+        ptrdiff_t at;
+
+        if (str_find(text, STR("\\/")) < 0)
+                return;
+        choose_stand_in(d, d->slash, 0xE800);
+        if (!d->slash[0])
+                return;
+        while ((at = str_find(text, STR("\\/"))) >= 0) {
+                buf_append_str(&edited, str_first(text, (size_t)at + 1));
+                buf_append_str(&edited, str_from(d->slash));
+                text = str_skip(text, (size_t)at + 2);
+        }
+        buf_append_str(&edited, text);
+        set_edited(d, &edited);
+}
+
+void yaml_dialect_init(struct yaml_dialect *d, struct str text)
+{
+        *d = (struct yaml_dialect) { .original = text };
+        if (str_starts_with(text, STR("\xFF\xFE")) || str_starts_with(text, STR("\xFE\xFF")))
+                return;
+        refuse_version_1_2(d);
+        hide_byte_order_marks(d);
+        hide_escaped_slashes(d);
+}
+
+void yaml_dialect_done(struct yaml_dialect *d)
+{
+        buf_done(&d->edited);
+        vec_done(&d->edits);
+}
+
+size_t yaml_dialect_surplus(const struct yaml_dialect *d, struct str s)
+{
+        bool is_stand_in = (d->colon[0] && str_starts_with(s, str_from(d->colon))) ||
+                           (d->slash[0] && str_starts_with(s, str_from(d->slash)));
+
+        return is_stand_in ? 2 : 0;
+}
+
+ptrdiff_t yaml_dialect_shift(const struct yaml_dialect *d, size_t offset)
+{
+        ptrdiff_t shift = 0;
+
+        for (size_t i = 0; i < d->edits.n; i++)
+                if (offset >= d->edits.p[i].offset)
+                        shift += d->edits.p[i].delta;
+        return shift;
+}
+
+struct str yaml_dialect_restore(const struct yaml_dialect *d, struct arena *a, struct str s)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        if (!d->colon[0] && !d->mark[0] && !d->slash[0])
+                return arena_copy(a, s);
+        while (s.n) {
+                if (d->colon[0] && str_cut_prefix(&s, str_from(d->colon))) {
+                        buf_append_char(&b, ':');
+                } else if (d->slash[0] && str_cut_prefix(&s, str_from(d->slash))) {
+                        buf_append_char(&b, '/');
+                } else if (d->mark[0] && str_cut_prefix(&s, str_from(d->mark))) {
+                        buf_append_str(&b, BYTE_ORDER_MARK);
+                } else {
+                        buf_append_char(&b, s.p[0]);
+                        s = str_skip(s, 1);
+                }
+        }
+        return buf_to_arena(&b, a);
+}
+
+static bool escape_tag_character(struct yaml_dialect *d, size_t offset)
+{
+        struct str rest = str_skip(yaml_dialect_text(d), offset);
+
+        if (str_starts_with(rest, STR(",")))
+                return replace_and_shift(d, offset, 1, STR("%2C"));
+        if (str_starts_with(rest, STR("[")))
+                return replace_and_shift(d, offset, 1, STR("%5B"));
+        return str_starts_with(rest, STR("]")) && replace_and_shift(d, offset, 1, STR("%5D"));
+}
+
+bool yaml_dialect_fix_problem(struct yaml_dialect *d, const char *problem, size_t offset)
+{
+        struct str rest = str_skip(yaml_dialect_text(d), offset);
+
+        if (strcmp(problem, "found unexpected ':'") == 0) {
+                if (!d->colon[0])
+                        choose_stand_in(d, d->colon, 0xE400);
+                return d->colon[0] && str_starts_with(rest, STR(":")) && replace(d, offset, 1, str_from(d->colon));
+        }
+        if (strcmp(problem, "found unknown escape character") == 0)
+                return str_starts_with(rest, STR("\\'")) && replace_and_shift(d, offset, 2, STR("\\x27"));
+        if (strcmp(problem, "did not find expected tag URI") == 0 ||
+            strcmp(problem, "did not find expected whitespace or line break") == 0)
+                return escape_tag_character(d, offset);
+        return false;
+}
+
+static bool is_blank(char c)
+{
+        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+size_t yaml_skip_properties(struct str text, size_t offset, struct str *ret_tag)
+{
+        struct str rest = str_skip(text, offset);
+
+        *ret_tag = STR_NONE;
+        while (rest.n && (is_blank(rest.p[0]) || strchr("#&!", rest.p[0]))) {
+                size_t n = 1;
+
+                if (rest.p[0] == '#')
+                        while (n < rest.n && rest.p[n] != '\n')
+                                n++;
+                else if (!is_blank(rest.p[0]))
+                        while (n < rest.n && !is_blank(rest.p[n]))
+                                n++;
+                if (rest.p[0] == '!')
+                        *ret_tag = str_first(rest, n);
+                rest = str_skip(rest, n);
+        }
+        return text.n - rest.n;
+}
+
+bool yaml_dialect_fix_tag(struct yaml_dialect *d, size_t offset)
+{
+        struct str text = yaml_dialect_text(d), tag;
+
+        yaml_skip_properties(text, offset, &tag);
+        if (str_starts_with(tag, STR("!<")))
+                return false;
+        for (size_t i = 0; i < tag.n; i++)
+                if (escape_tag_character(d, (size_t)(tag.p - text.p) + i))
+                        return true;
+        return false;
+}

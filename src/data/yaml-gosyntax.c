@@ -1,0 +1,189 @@
+#include "yaml-gosyntax.h"
+
+#include "buf.h"
+#include "gotext.h"
+#include "number.h"
+#include "vec.h"
+#include "yaml-compose.h"
+#include "yaml-scalar.h"
+
+#include <inttypes.h>
+
+struct entry {
+        struct yaml_scalar scalar;
+        struct str text;
+        const struct yaml_node *key;
+        const struct yaml_node *value;
+        size_t number; /* in order of the text: of equal keys the last counts */
+};
+
+struct entries {
+        VEC(struct entry) list;
+        struct arena *scratch;
+};
+
+#define MAX_ENTRIES YAML_GO_SYNTAX_BYTES /* each prints several bytes */
+
+static void append_node(struct arena *scratch, struct buf *b, const struct yaml_node *n);
+
+static void append_scalar(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+{
+        struct yaml_scalar s = { 0 };
+        struct str text = STR("");
+
+        (void)yaml_node_resolve(scratch, n, &s, &text, NULL);
+        switch (s.kind) {
+        case YAML_KIND_NULL:
+                buf_append_literal(b, "interface {}(nil)");
+                return;
+        case YAML_KIND_BOOL:
+                buf_append_str(b, s.boolean ? STR("true") : STR("false"));
+                return;
+        case YAML_KIND_INT:
+                buf_append_int(b, s.integer);
+                return;
+        case YAML_KIND_UINT:
+                buf_appendf(b, "0x%" PRIx64, s.natural);
+                return;
+        case YAML_KIND_FLOAT:
+                number_append_go(b, s.number, 'g', -1);
+                return;
+        case YAML_KIND_STRING:
+        case YAML_KIND_TIMESTAMP:
+        case YAML_KIND_MERGE:
+        case YAML_KIND_BINARY:
+                go_append_quoted(b, text);
+                return;
+        }
+}
+
+/* Go prints the keys of a map in order: nil, then by type, then by value. */
+static int compare_keys(const struct entry *a, const struct entry *b)
+{
+        static const int ranks[] = {
+                [YAML_KIND_NULL] = 0,  [YAML_KIND_STRING] = 1, [YAML_KIND_TIMESTAMP] = 1,
+                [YAML_KIND_MERGE] = 1, [YAML_KIND_BINARY] = 1, [YAML_KIND_INT] = 2,
+                [YAML_KIND_UINT] = 3,  [YAML_KIND_FLOAT] = 4,  [YAML_KIND_BOOL] = 5,
+        };
+        int order = ranks[a->scalar.kind] - ranks[b->scalar.kind];
+
+        if (order != 0)
+                return order;
+        switch (a->scalar.kind) {
+        case YAML_KIND_NULL:
+                return 0;
+        case YAML_KIND_BOOL:
+                return a->scalar.boolean - b->scalar.boolean;
+        case YAML_KIND_INT:
+                return (a->scalar.integer > b->scalar.integer) - (a->scalar.integer < b->scalar.integer);
+        case YAML_KIND_UINT:
+                return (a->scalar.natural > b->scalar.natural) - (a->scalar.natural < b->scalar.natural);
+        case YAML_KIND_FLOAT:
+                return (a->scalar.number > b->scalar.number) - (a->scalar.number < b->scalar.number);
+        case YAML_KIND_STRING:
+        case YAML_KIND_TIMESTAMP:
+        case YAML_KIND_MERGE:
+        case YAML_KIND_BINARY:
+                break;
+        }
+        return str_compare(a->text, b->text);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+        const struct entry *a = left, *b = right;
+        int order = compare_keys(a, b);
+
+        return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static void collect(struct entries *e, const struct yaml_node *mapping);
+
+static void collect_merge(struct entries *e, const struct yaml_node *value)
+{
+        VEC(const struct yaml_node *) mappings = { 0 };
+
+        if (value->type != YAML_NODE_SEQUENCE) {
+                collect(e, yaml_behind_alias(value));
+                return;
+        }
+        for (const struct yaml_node *n = value->first; n; n = n->next)
+                vec_push(&mappings, n);
+        while (mappings.n)
+                collect(e, yaml_behind_alias(vec_pop(&mappings)));
+        vec_done(&mappings);
+}
+
+static void collect(struct entries *e, const struct yaml_node *mapping)
+{
+        for (const struct yaml_node *key = mapping->first; key; key = key->next->next) {
+                struct entry entry = { .key = yaml_behind_alias(key), .value = key->next, .number = e->list.n };
+
+                if (e->list.n >= MAX_ENTRIES)
+                        return;
+                if (yaml_node_is_merge(key)) {
+                        collect_merge(e, key->next);
+                        continue;
+                }
+                (void)yaml_node_resolve(e->scratch, entry.key, &entry.scalar, &entry.text, NULL);
+                vec_push(&e->list, entry);
+        }
+}
+
+static void append_mapping(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+{
+        struct entries e = { .scratch = scratch };
+        const char *comma = "";
+
+        collect(&e, n);
+        if (e.list.n)
+                qsort(e.list.p, e.list.n, sizeof(*e.list.p), compare_entries);
+        buf_append_literal(b, "map[interface {}]interface {}{");
+        for (size_t i = 0; i < e.list.n && !b->has_failed; i++) {
+                if (i + 1 < e.list.n && compare_keys(&e.list.p[i], &e.list.p[i + 1]) == 0)
+                        continue;
+                buf_append_str(b, str_from(comma));
+                append_scalar(scratch, b, e.list.p[i].key);
+                buf_append_char(b, ':');
+                append_node(scratch, b, e.list.p[i].value);
+                comma = ", ";
+        }
+        buf_append_char(b, '}');
+        vec_done(&e.list);
+}
+
+static void append_sequence(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+{
+        buf_append_literal(b, "[]interface {}{");
+        for (const struct yaml_node *child = n->first; child && !b->has_failed; child = child->next) {
+                append_node(scratch, b, child);
+                if (child->next)
+                        buf_append_literal(b, ", ");
+        }
+        buf_append_char(b, '}');
+}
+
+static void append_node(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+{
+        n = yaml_behind_alias(n);
+        if (n->type == YAML_NODE_MAPPING)
+                append_mapping(scratch, b, n);
+        else if (n->type == YAML_NODE_SEQUENCE)
+                append_sequence(scratch, b, n);
+        else
+                append_scalar(scratch, b, n);
+}
+
+void yaml_append_go_syntax(struct arena *scratch, struct buf *b, const struct yaml_node *n, bool is_outermost)
+{
+        struct yaml_scalar s = { .kind = YAML_KIND_STRING };
+        struct str text;
+
+        n = yaml_behind_alias(n);
+        if (n->type == YAML_NODE_SCALAR)
+                (void)yaml_node_resolve(scratch, n, &s, &text, NULL);
+        if (is_outermost && s.kind == YAML_KIND_NULL)
+                buf_append_literal(b, "<nil>");
+        else
+                append_node(scratch, b, n);
+}

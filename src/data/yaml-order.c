@@ -1,0 +1,110 @@
+#include "yaml-scalar.h"
+
+#include "utf8.h"
+
+struct rune_range {
+        uint32_t first, last;
+};
+
+#include "yaml-order-tables.h"
+
+static bool is_in(const struct rune_range *ranges, size_t n, uint32_t rune)
+{
+        size_t low = 0, high = n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (rune < ranges[middle].first)
+                        high = middle;
+                else if (rune > ranges[middle].last)
+                        low = middle + 1;
+                else
+                        return true;
+        }
+        return false;
+}
+
+static bool is_letter(uint32_t rune)
+{
+        return is_in(letters, ARRAY_SIZE(letters), rune);
+}
+
+static bool is_digit(uint32_t rune)
+{
+        return is_in(digits, ARRAY_SIZE(digits), rune);
+}
+
+/* A key that is being compared: what is left of it. */
+struct cursor {
+        struct str rest;
+};
+
+/* The next rune without taking it, or -1 at the end. */
+static int64_t peek(const struct cursor *c, size_t *ret_width)
+{
+        *ret_width = 0;
+        return c->rest.n ? (int64_t)utf8_decode(c->rest, ret_width) : -1;
+}
+
+static void take(struct cursor *c, size_t width)
+{
+        c->rest = str_skip(c->rest, width);
+}
+
+/* Reads the run of digits at the cursor as go-yaml does, which wraps around in 64 bits; returns how many there were. */
+static size_t read_number(struct cursor *c, uint64_t *number)
+{
+        size_t n = 0, width;
+
+        for (int64_t rune = peek(c, &width); rune >= 0 && is_digit((uint32_t)rune); rune = peek(c, &width)) {
+                *number = *number * 10 + (uint64_t)(rune - '0');
+                take(c, width);
+                n++;
+        }
+        return n;
+}
+
+/* At the first difference, neither side being a letter: runs of digits compare as numbers. Zeros only count behind another
+ * digit, which a leading 1 stands for. */
+static int compare_numbers(struct cursor a, struct cursor b, bool follows_nonzero_digit, int64_t ra, int64_t rb)
+{
+        bool has_zero = ra == '0' || rb == '0';
+        uint64_t na = has_zero && follows_nonzero_digit ? 1 : 0, nb = na;
+        size_t la = read_number(&a, &na), lb = read_number(&b, &nb);
+
+        if (na != nb)
+                return (int64_t)na < (int64_t)nb ? -1 : 1;
+        if (la != lb)
+                return la < lb ? -1 : 1;
+        return ra < rb ? -1 : 1;
+}
+
+/* Letters come after everything else. */
+int yaml_compare_keys(struct str left, struct str right)
+{
+        struct cursor a = { left }, b = { right };
+        bool follows_nonzero_digit = false;
+
+        for (;;) {
+                size_t wa, wb;
+                int64_t ra = peek(&a, &wa), rb = peek(&b, &wb);
+                bool la, lb;
+
+                if (ra < 0 || rb < 0)
+                        return (ra >= 0) - (rb >= 0);
+                if (ra == rb) {
+                        follows_nonzero_digit = is_digit((uint32_t)ra) && (follows_nonzero_digit || ra != '0');
+                        take(&a, wa);
+                        take(&b, wb);
+                        continue;
+                }
+                la = is_letter((uint32_t)ra);
+                lb = is_letter((uint32_t)rb);
+                if (la && lb)
+                        return ra < rb ? -1 : 1;
+                if (la || lb)
+                        return lb ? -1 : 1;
+                return compare_numbers(a, b, follows_nonzero_digit, ra, rb);
+        }
+}

@@ -1,0 +1,57 @@
+/* What a YAML scalar means under go-yaml's rules (YAML 1.1 with its own twists). For the reader, which turns scalars into
+ * values, and for the writer, which must quote a string that would mean something else without quotes. */
+#pragma once
+
+#include "err.h"
+#include "str.h"
+
+struct arena;
+struct buf;
+struct yaml_node;
+
+enum yaml_kind {
+        YAML_KIND_NULL,
+        YAML_KIND_BOOL,
+        YAML_KIND_INT,
+        YAML_KIND_UINT, /* beyond int64 */
+        YAML_KIND_FLOAT,
+        YAML_KIND_STRING,
+        YAML_KIND_TIMESTAMP, /* read as a string, but not written like one */
+        YAML_KIND_MERGE,     /* << */
+        YAML_KIND_BINARY,    /* only by tag: text is still base64 */
+};
+
+struct yaml_scalar {
+        enum yaml_kind kind;
+        union {
+                bool boolean;
+                int64_t integer;
+                uint64_t natural;
+                double number;
+        };
+};
+
+#define YAML_TAG_PREFIX "tag:yaml.org,2002:"
+
+/* A plain scalar without a tag. */
+struct yaml_scalar yaml_resolve_plain(struct str text);
+
+/* A scalar with an explicit tag in its long form. Unknown tags make strings. Fails with
+ * "yaml: cannot decode !!str `x` as a !!int". */
+int yaml_resolve_tagged(struct str tag, struct str text, struct yaml_scalar *ret, struct err *err);
+
+/* A scalar node, tagged or not. *ret_text is its text, with base64 undone where the tag says so (in the arena). */
+int yaml_node_resolve(struct arena *a, const struct yaml_node *n, struct yaml_scalar *ret, struct str *ret_text,
+                      struct err *err);
+
+/* Whether a mapping key is the merge key: a plain <<, or any tagged !!merge. */
+bool yaml_node_is_merge(const struct yaml_node *key);
+
+/* A base-60 number such as 1:30, which older readers take for a number: such strings are written with quotes. */
+bool yaml_is_base60(struct str text);
+
+/* A float as a mapping key: strconv.FormatFloat(d, 'g', -1, 32), with .inf, -.inf and .nan. */
+void yaml_append_float_key(struct buf *b, double d);
+
+/* The order in which go-yaml writes keys: numbers inside them count as numbers (a2 before a10). Negative, 0 or positive. */
+int yaml_compare_keys(struct str left, struct str right);
