@@ -66,11 +66,17 @@ static void append_padded(struct printer *p, struct str s)
                 append_padding(p, padding);
 }
 
-static void append_padded_scratch(struct printer *p)
+/* What is in the scratch buffer. Text that does not fit there does not fit the result either. */
+static struct str scratch_text(struct printer *p)
 {
         if (p->scratch.has_failed)
                 p->out->has_failed = true;
-        append_padded(p, buf_str(&p->scratch));
+        return buf_str(&p->scratch);
+}
+
+static void append_padded_scratch(struct printer *p)
+{
+        append_padded(p, scratch_text(p));
         buf_clear(&p->scratch);
 }
 
@@ -434,7 +440,7 @@ static void print_number(struct printer *p, double d, char format, int default_p
                 precision = DOUBLE_DIGITS;
         }
         number_append_go(&p->scratch, fabs(d), format, precision);
-        text = split_decimal(p, buf_str(&p->scratch), format, missing_zeros);
+        text = split_decimal(p, scratch_text(p), format, missing_zeros);
         append_decimal(p, sign_of(p, signbit(d)), &text);
         buf_clear(&p->scratch);
 }

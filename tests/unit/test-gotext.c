@@ -392,7 +392,9 @@ TEST(sprintf_stops_at_the_maximum)
         static const char *const formats[] = { "%1000000d",  "%.1000000d", "%.1000000f", "%1000000s",
                                                "%-1000000v", "%1000000x",  "%0999999U",  "%#.999999q",
                                                "%999999T",   "%.999999U",  "long text " };
-        static const char *const arguments[] = { "[1]", "[1.5]", "[\"text\"]", "[[1, 2]]", "[{\"a\": true}]" };
+        static const char *const arguments[] = {
+                "[1]", "[1.5]", "[1e300]", "[\"text\"]", "[[1, 2]]", "[{\"a\": true}]"
+        };
 
         for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
                 for (size_t j = 0; j < ARRAY_SIZE(arguments); j++) {
@@ -404,6 +406,22 @@ TEST(sprintf_stops_at_the_maximum)
                         ASSERT_CASE(formats[i], b.has_failed);
                         ASSERT(b.n <= 1000);
                 }
+}
+
+/* One verb whose text alone is too long. */
+TEST(sprintf_stops_inside_a_verb)
+{
+        static const char *const cases[][2] = {
+                { "%.500f", "[1.5]" }, { "%v", "[1e300]" }, { "%q", "[\"0123456789\"]" }, { "%x", "[\"0123456789\"]" },
+                { "%.500d", "[1]" },   { "%U", "[65]" },    { "%s", "[\"0123456789\"]" }, { "%T", "[{}]" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_buf_ struct buf b = BUF_INIT(4);
+
+                format(&b, str_from(cases[i][0]), cases[i][1], 0);
+                ASSERT_CASE(cases[i][0], b.has_failed);
+        }
 }
 
 /* However many brackets stay open, the format is searched for their ends only once. */
