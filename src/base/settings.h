@@ -1,1 +1,176 @@
+/* Settings: one table says what can be set; a value comes from a flag, else from a WEFT_* variable, else from a file that
+ * the caller has parsed, else it is the default. Gates, at the end, are switches for features with a stage of their own.
+ *
+ * A setting `max-reconcile-rate` is the flag --max-reconcile-rate, the variable WEFT_MAX_RECONCILE_RATE and the key
+ * maxReconcileRate of the file. The three may be read in any order; a better source is never overridden by a lesser one.
+ *
+ * Errors name the setting as the user wrote it (flag, variable, or file with position), the value unless it is secret, and
+ * what would be accepted. */
 #pragma once
+
+#include "arena.h"
+#include "err.h"
+
+struct buf;
+
+enum setting_type {
+        SETTING_BOOL,     /* true/false, yes/no, on/off, 1/0, t/f */
+        SETTING_INT,      /* whole decimal number */
+        SETTING_SIZE,     /* bytes: 512, 64k, 10M, 1G, 2T (powers of 1000), 64Ki, 10Mi, 1Gi, 2Ti (of 1024) */
+        SETTING_DURATION, /* as Go writes them: 30s, 1h30m, 100ms; nanoseconds */
+        SETTING_STRING,
+        SETTING_ENUM, /* one of the choices */
+        SETTING_LIST, /* texts, separated by commas; repeated flags add to each other */
+};
+
+struct setting {
+        const char *name; /* lower case with dashes */
+        char short_name;  /* for -x; 0: none */
+        enum setting_type type;
+        const char *default_text;   /* read like any other value; NULL: false, 0, "" or nothing */
+        int64_t min, max;           /* INT, SIZE, DURATION; both 0: no bounds */
+        const char *const *choices; /* ENUM; ends in NULL */
+        const char *value_name;     /* in help: --output=FILE; NULL: by type */
+        const char *help;           /* one or more sentences; NULL hides it from help */
+        bool is_secret;             /* its value is not shown in errors and help */
+        bool is_merged;             /* LIST: those of file, variable and flags are all kept, in this order */
+        /* Looks at each text (of a list: each item) beyond what the type says; its error follows the setting's name. */
+        int (*check)(struct str text, const void *arg, struct err *err);
+        const void *check_arg;
+};
+
+/* Lesser first. */
+enum setting_source {
+        SOURCE_DEFAULT,
+        SOURCE_FILE,
+        SOURCE_ENVIRONMENT,
+        SOURCE_FLAG,
+        _SOURCE_COUNT,
+};
+
+struct setting_list {
+        const struct str *items;
+        size_t n;
+};
+
+struct setting_value {
+        enum setting_source source;
+        const char *
+                origin; /* "--max-reconcile-rate", "WEFT_MAX_RECONCILE_RATE", "weft.yaml:3:1: maxReconcileRate", "default" */
+        bool b;
+        int64_t i;                               /* INT, SIZE, DURATION; ENUM: index of the choice */
+        struct str s;                            /* STRING, ENUM; NUL-terminated */
+        struct setting_list list;                /* LIST: all that counts */
+        struct setting_list from[_SOURCE_COUNT]; /* LIST: what each source gave */
+};
+
+/* Home: the thread that reads the settings; immutable afterwards. The table must outlive it. */
+struct settings {
+        const struct setting *table;
+        size_t n;
+        struct setting_value *values; /* one for each of the table */
+        struct arena arena;           /* owns all texts */
+};
+
+/* Every default is set. A table with a default that is not accepted, or with a name twice, is a defect: it aborts. */
+void settings_init(struct settings *s, const struct setting *table, size_t n);
+void settings_done(struct settings *s);
+
+struct arguments {
+        const char *const *p; /* in the settings' arena; the texts are those of argv */
+        size_t n;
+};
+
+/* Reads flags from argv, which begins after the program's name: --name value, --name=value, --name and --no-name for
+ * booleans, -x value, -xvalue, -x=value, several boolean letters as in -ab; `--` ends the flags and `-` is an argument. A
+ * value that starts with a dash and is no number must be given with `=`. All that is no flag goes to *ret_arguments. With
+ * stops_early the first such ends the flags, so that a sub-command can read the rest by its own table. */
+int settings_read_flags(struct settings *s, int argc, const char *const *argv, bool stops_early,
+                        struct arguments *ret_arguments, struct err *err);
+
+/* Reads NAME=value texts up to a NULL, as environ(7) has them. Variables that are not in the table are left alone; an empty
+ * value counts as unset. */
+int settings_read_environment(struct settings *s, const char *const *environment, struct err *err);
+
+/* What the caller's file has for a key: a scalar's text, or the items of a list. A mapping is given as a list of `key=value`. */
+struct setting_entry {
+        bool is_list;
+        struct str text;
+        const struct str *items;
+        size_t n_items;
+        struct position position; /* line 0: unknown */
+};
+
+/* Returns false if the file does not have the key. */
+typedef bool settings_lookup_fn(void *arg, struct str key, struct setting_entry *ret);
+
+/* Asks lookup for the key of each setting. file_name is for errors and origins. */
+int settings_read_file(struct settings *s, const char *file_name, settings_lookup_fn *lookup, void *arg,
+                       struct err *err);
+
+/* 0 if the file may have this key; else an error that suggests the nearest one. */
+int settings_check_key(const struct settings *s, const char *file_name, struct str key, struct position position,
+                       struct err *err);
+
+/* The name must be in the table and of that type. */
+bool settings_bool(const struct settings *s, const char *name);
+int64_t settings_int(const struct settings *s, const char *name);    /* INT, SIZE, DURATION, and the index of an ENUM */
+struct str settings_str(const struct settings *s, const char *name); /* STRING, ENUM */
+struct setting_list settings_list(const struct settings *s, const char *name);
+const struct setting_value *settings_value(const struct settings *s, const char *name);
+
+/* "flag", "environment", "file", "default". */
+const char *setting_source_name(enum setting_source source);
+
+/* One entry for each setting that has help, aligned, wrapped to `width` columns (at least 40), in the order of the table. */
+void settings_append_help(struct buf *b, const struct setting *table, size_t n, size_t width);
+
+/* The nearest of n candidates to what someone typed, or NULL if none is near. For "did you mean". */
+const char *settings_nearest(struct str typed, const char *const *candidates, size_t n);
+
+/* --- Gates --- */
+
+enum gate_stage {
+        GATE_ALPHA,
+        GATE_BETA,
+        GATE_GA,
+};
+
+struct gate {
+        const char *name; /* as in FunctionRevisionSelectors */
+        enum gate_stage stage;
+        bool is_on_by_default;
+        bool is_locked; /* can no longer be changed from its default */
+        const char *help;
+};
+
+/* Home: as settings. The table must outlive it; index a gate by the caller's enum in the table's order. */
+struct gates {
+        const struct gate *table;
+        size_t n;
+        bool *is_on;
+};
+
+void gates_init(struct gates *g, const struct gate *table, size_t n);
+void gates_done(struct gates *g);
+
+/* Reads items such as `Name=true`; the last one for a gate counts. Nothing is changed on failure: an item that is not of that
+ * form, an unknown gate (with the nearest name), or a locked one that is set to something else. */
+int gates_set(struct gates *g, struct setting_list items, struct err *err);
+
+/* For struct setting: check = gates_check_item, check_arg = a const struct gates *. */
+int gates_check_item(struct str item, const void *gates, struct err *err);
+
+static inline bool gate_is_on(const struct gates *g, size_t index)
+{
+        assert(index < g->n);
+        return g->is_on[index];
+}
+
+/* By name, which must be in the table. */
+bool gate_is_on_by_name(const struct gates *g, const char *name);
+
+const char *gate_stage_name(enum gate_stage stage); /* "Alpha", "Beta", "GA" */
+
+/* A table of all gates: name, stage, default, what it is now, help. */
+void gates_append_list(struct buf *b, const struct gates *g);
