@@ -139,7 +139,7 @@ func randomString(r *rand.Rand) string {
 	return string(runes)
 }
 
-func randomDouble(r *rand.Rand) float64 {
+func formatDouble(r *rand.Rand) float64 {
 	switch r.Intn(5) {
 	case 0, 1:
 		return specialDoubles[r.Intn(len(specialDoubles))]
@@ -174,7 +174,7 @@ func randomArgument(r *rand.Rand, depth int) any {
 	case 2, 3, 4:
 		return randomInt(r)
 	case 5, 6, 7:
-		return randomDouble(r)
+		return formatDouble(r)
 	case 8, 9:
 		return randomString(r)
 	case 10:
@@ -255,7 +255,7 @@ func randomVerb(r *rand.Rand) string {
 	return b.String()
 }
 
-func randomFormat(r *rand.Rand) string {
+func formatText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.Intn(3) {
 		if r.Intn(3) == 0 {
@@ -334,7 +334,7 @@ func genFormat(r *rand.Rand, count int, emit func(c any)) {
 		case 1:
 			out(formatCase{Op: "rune", Rune: int64(r.Intn(0x120000) - 0x1000)})
 		default:
-			sprintf(randomFormat(r), randomArguments(r)...)
+			sprintf(formatText(r), randomArguments(r)...)
 		}
 	}
 }
