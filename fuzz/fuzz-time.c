@@ -11,7 +11,7 @@ static void check_round_trip(struct instant t)
         int r;
 
         time_append_shortest(&b, t);
-        if (b.p[0] == '-' || b.n == sizeof("10000-01-01T00:00:00Z") - 1 || b.p[4] != '-')
+        if (b.p[0] == '-' || b.p[4] != '-')
                 return; /* an offset took it out of the years that RFC 3339 has */
         r = time_parse_rfc3339(buf_str(&b), &back, NULL);
         assert(r == 0 && back.seconds == t.seconds && back.nanos == t.nanos);

@@ -49,8 +49,13 @@ struct instant clock_wall(void)
 
 void sim_clock_init(struct sim_clock *c, struct instant wall)
 {
+        int64_t wall_ns;
+        bool fits = !__builtin_mul_overflow(wall.seconds, NS_PER_SECOND, &wall_ns) &&
+                    !__builtin_add_overflow(wall_ns, wall.nanos, &wall_ns);
+
+        assert(fits);
         atomic_init(&c->mono_ns, NS_PER_SECOND);
-        atomic_init(&c->wall_ns, wall.seconds * NS_PER_SECOND + wall.nanos);
+        atomic_init(&c->wall_ns, wall_ns);
 }
 
 void sim_clock_advance_to(struct sim_clock *c, int64_t mono_ns)

@@ -17,7 +17,8 @@ struct sim_clock {
         _Atomic int64_t wall_ns; /* since 1970; moves with mono_ns and can be stepped on its own */
 };
 
-/* The monotonic clock starts at 1 s, so that a deadline in the past is still positive; the wall clock at `wall`. */
+/* The monotonic clock starts at 1 s, so that a deadline in the past is still positive; the wall clock at `wall`,
+ * which lies between the years 1678 and 2262. */
 void sim_clock_init(struct sim_clock *c, struct instant wall);
 
 /* Moves both clocks on by what is missing to mono_ns; nothing if it has passed already. */

@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 bool str_starts_with(struct str s, struct str prefix)
 {
@@ -137,18 +138,26 @@ uint64_t str_hash_seeded(struct str s, uint64_t seed)
         return fold(h ^ k1, mask ^ k2);
 }
 
-static uint64_t process_seed;
+static _Atomic uint64_t process_seed; /* 0: not chosen yet */
 static pthread_once_t process_seed_once = PTHREAD_ONCE_INIT;
 
 static void choose_process_seed(void)
 {
-        random_kernel(&process_seed, sizeof(process_seed));
+        uint64_t seed;
+
+        random_kernel(&seed, sizeof(seed));
+        atomic_store_explicit(&process_seed, seed | 1, memory_order_relaxed);
 }
 
 uint64_t str_hash(struct str s)
 {
-        pthread_once(&process_seed_once, choose_process_seed);
-        return str_hash_seeded(s, process_seed);
+        uint64_t seed = atomic_load_explicit(&process_seed, memory_order_relaxed);
+
+        if (UNLIKELY(seed == 0)) {
+                pthread_once(&process_seed_once, choose_process_seed);
+                seed = atomic_load_explicit(&process_seed, memory_order_relaxed);
+        }
+        return str_hash_seeded(s, seed);
 }
 
 char *str_to_cstring(struct str s)

@@ -287,7 +287,7 @@ static int parse_offset(struct time_parser *p, int *ret_seconds)
 int time_parse_rfc3339(struct str s, struct instant *ret, struct err *err)
 {
         struct time_parser p = { .text = s, .rest = s, .err = err };
-        int year, month, day, second, offset, r;
+        int year, month, day, second = 0, offset, r;
         int32_t nanos;
 
         if ((r = parse_date(&p, &year, &month, &day)) < 0 || (r = take_separator(&p, "T")) < 0 ||
@@ -447,7 +447,7 @@ int duration_parse(struct str s, int64_t *ret_ns, struct err *err)
         if (str_equal(rest, STR("0")))
                 rest = STR_NONE;
         while (rest.n > 0) {
-                uint64_t part;
+                uint64_t part = 0;
                 int r = parse_part(s, &rest, &part, err);
 
                 if (r < 0)

@@ -90,6 +90,32 @@ TEST(times_before_1970_have_positive_nanoseconds)
         clock_use(NULL);
 }
 
+static void *read_mono(void *p)
+{
+        *(int64_t *)p = clock_mono_ns();
+        return NULL;
+}
+
+TEST(a_thread_may_have_a_clock_of_its_own)
+{
+        struct sim_clock all, mine;
+        pthread_t other;
+        int64_t seen;
+
+        use_fresh(&all);
+        sim_clock_init(&mine, (struct instant) { .seconds = 5 });
+        sim_clock_advance(&all, 1);
+        ASSERT(!clock_use_here(&mine));
+        ASSERT_INT(clock_mono_ns(), NS_PER_SECOND);
+        ASSERT_INT(clock_wall().seconds, 5);
+        ASSERT_INT(pthread_create(&other, NULL, read_mono, &seen), 0);
+        ASSERT_INT(pthread_join(other, NULL), 0);
+        ASSERT_INT(seen, NS_PER_SECOND + 1);
+        ASSERT(clock_use_here(NULL) == &mine);
+        ASSERT_INT(clock_mono_ns(), NS_PER_SECOND + 1);
+        clock_use(NULL);
+}
+
 #define THREADS 4
 #define STEPS   2000
 

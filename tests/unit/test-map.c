@@ -4,8 +4,6 @@
 #include "map.h"
 #include "random.h"
 
-#include <time.h>
-
 static void *as_value(uintptr_t n)
 {
         return (void *)n;

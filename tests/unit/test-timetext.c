@@ -297,6 +297,8 @@ TEST(durations_are_refused_in_gos_words)
                 { "9223372036.854775808s", "time: invalid duration \"9223372036.854775808s\"" },
                 { "2562048h", "time: invalid duration \"2562048h\"" },
                 { "9223372036854775807ns1ns", "time: invalid duration \"9223372036854775807ns1ns\"" },
+                { "-4611686018427387904ns4611686018427387904ns1ns",
+                  "time: invalid duration \"-4611686018427387904ns4611686018427387904ns1ns\"" },
                 { "9223372036854775808", "time: missing unit in duration \"9223372036854775808\"" },
                 { "9223372036854775809", "time: invalid duration \"9223372036854775809\"" },
                 { "-9223372036854775807.5us", "time: invalid duration \"-9223372036854775807.5us\"" },

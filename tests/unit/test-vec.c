@@ -2,6 +2,8 @@
 
 #include "vec.h"
 
+#include <fcntl.h>
+
 TEST(push_pop_last_clear)
 {
         VEC(int) v = { 0 };
@@ -158,6 +160,20 @@ TEST(taking_leaves_nothing_behind)
         ASSERT_INT(closed, 9);
         ASSERT_INT(MIN(3, 4), 3);
         ASSERT_INT(MAX(3, 4), 4);
+}
+
+TEST(files_are_closed_at_the_end_of_their_scope)
+{
+        int ends[2];
+
+        ASSERT_INT(pipe(ends), 0);
+        {
+                _cleanup_close_ int fd = ends[0], none _unused_ = -1;
+
+                ASSERT(fcntl(fd, F_GETFD) >= 0);
+        }
+        ASSERT(fcntl(ends[0], F_GETFD) < 0);
+        close(ends[1]);
 }
 
 TEST(memory_of_no_bytes_is_memory)
