@@ -6,7 +6,7 @@
 #include "utf8.h"
 
 #include <math.h>
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(WEFT_PORTABLE)
 #include <emmintrin.h>
 #endif
 
@@ -42,7 +42,7 @@ static bool is_plain(unsigned char c, unsigned flags)
         return treatment[c] == PLAIN || (treatment[c] == AS_CODE_FOR_HTML && !(flags & JSON_ESCAPE_HTML));
 }
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(WEFT_PORTABLE)
 /* One bit for each of the sixteen bytes that is not plain. */
 static inline unsigned specials(__m128i v, unsigned flags)
 {
@@ -87,7 +87,7 @@ static inline const char *copy_plain(const char *p, const char *end, char **out,
 {
         char *o = *out;
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(WEFT_PORTABLE)
         for (; end - p >= STEP; p += STEP, o += STEP) {
                 __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
                 unsigned stops = specials(v, flags);

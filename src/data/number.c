@@ -91,15 +91,11 @@ static void decimal_from_big(struct decimal *d, const struct big *b)
         d->point = used;
 }
 
-/* mantissa * 2^exponent, exactly. mantissa < 2^56. */
+/* mantissa * 2^exponent, exactly. 0 < mantissa < 2^56. */
 static void decimal_from_binary(struct decimal *d, uint64_t mantissa, int exponent)
 {
         struct big b = { 0 };
 
-        if (mantissa == 0) {
-                d->n = d->point = 0;
-                return;
-        }
         while (exponent < 0 && !(mantissa & 1)) {
                 mantissa >>= 1;
                 exponent++;

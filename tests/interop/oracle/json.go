@@ -25,7 +25,7 @@ func init() {
 	suites["json"] = suite{gen: genJSON, run: runJSON}
 }
 
-func encodings(v any) map[string]any {
+func jsonEncodings(v any) map[string]any {
 	compact, err := json.Marshal(v)
 	if err != nil {
 		return map[string]any{"error": err.Error()}
@@ -63,12 +63,12 @@ func runJSON(raw json.RawMessage) any {
 		if err := json.Unmarshal(text, &v); err != nil {
 			return jsonError(err)
 		}
-		return encodings(v)
+		return jsonEncodings(v)
 	case "kubernetes":
 		if err := kjson.Unmarshal(text, &v); err != nil {
 			return errorResult(err)
 		}
-		return encodings(v)
+		return jsonEncodings(v)
 	case "strict":
 		strict, err := sjson.UnmarshalStrict(text, &v)
 		if err != nil {
@@ -89,7 +89,7 @@ func runJSON(raw json.RawMessage) any {
 			if err != nil {
 				return map[string]any{"values": values, "failed": err != io.EOF}
 			}
-			values = append(values, encodings(v)["compact"])
+			values = append(values, jsonEncodings(v)["compact"])
 		}
 	}
 }
@@ -120,29 +120,29 @@ func genJSON(r *rand.Rand, count int, emit func(c any)) {
 		}
 	}
 	for _, n := range []int{11, 12, 13, 14, 40, 47, 48, 49, 50, 63, 64, 65, 100, 700} {
-		emit(jsonCase{Op: "kubernetes", Text: hex.EncodeToString([]byte(manyKeys(r, n, n)))})
-		emit(jsonCase{Op: "kubernetes", Text: hex.EncodeToString([]byte(manyKeys(r, n, n*3/4)))})
-		emit(jsonCase{Op: "strict", Text: hex.EncodeToString([]byte(manyKeys(r, n, n-2)))})
+		emit(jsonCase{Op: "kubernetes", Text: hex.EncodeToString([]byte(jsonManyKeys(r, n, n)))})
+		emit(jsonCase{Op: "kubernetes", Text: hex.EncodeToString([]byte(jsonManyKeys(r, n, n*3/4)))})
+		emit(jsonCase{Op: "strict", Text: hex.EncodeToString([]byte(jsonManyKeys(r, n, n-2)))})
 	}
 	for i := 0; i < count; i++ {
-		text := []byte(randomJSON(r, 4, false))
+		text := []byte(jsonRandom(r, 4, false))
 		if i%8 == 7 {
 			// Paths of duplicates are compared for plain keys: ours puts keys with dots in brackets, as field paths do.
-			emit(jsonCase{Op: "strict", Text: hex.EncodeToString([]byte(randomJSON(r, 4, true)))})
+			emit(jsonCase{Op: "strict", Text: hex.EncodeToString([]byte(jsonRandom(r, 4, true)))})
 			continue
 		}
 		if i%2 == 0 {
-			text = mutate(r, text)
+			text = jsonMutate(r, text)
 		}
 		if i%13 == 0 {
-			text = append(append(text, []byte(" ")...), []byte(randomJSON(r, 2, false))...)
+			text = append(append(text, []byte(" ")...), []byte(jsonRandom(r, 2, false))...)
 		}
 		emit(jsonCase{Op: ops[r.Intn(len(ops))], Text: hex.EncodeToString(text)})
 	}
 }
 
 // An object of n members with `distinct` different keys, in no order.
-func manyKeys(r *rand.Rand, n, distinct int) string {
+func jsonManyKeys(r *rand.Rand, n, distinct int) string {
 	s := []string{}
 	for i, k := range r.Perm(n) {
 		s = append(s, fmt.Sprintf("\"key-number-%d\":%d", k%distinct, i))
@@ -150,11 +150,11 @@ func manyKeys(r *rand.Rand, n, distinct int) string {
 	return "{" + strings.Join(s, ",") + "}"
 }
 
-func space(r *rand.Rand) string {
+func jsonSpace(r *rand.Rand) string {
 	return []string{"", "", "", "", " ", "\n", "\t ", "\r\n"}[r.Intn(8)]
 }
 
-func randomJSON(r *rand.Rand, depth int, hasDuplicates bool) string {
+func jsonRandom(r *rand.Rand, depth int, hasDuplicates bool) string {
 	kind := r.Intn(10)
 	if depth == 0 {
 		kind = r.Intn(6)
@@ -165,13 +165,13 @@ func randomJSON(r *rand.Rand, depth int, hasDuplicates bool) string {
 	case 1:
 		return fmt.Sprint(r.Int63() >> r.Intn(63) * int64(1-2*r.Intn(2)))
 	case 2:
-		return randomJSONNumber(r)
+		return jsonRandomNumber(r)
 	case 3, 4, 5:
-		return randomJSONString(r)
+		return jsonRandomString(r)
 	case 6, 7:
 		s := []string{}
 		for n := r.Intn(6); n > 0; n-- {
-			s = append(s, space(r)+randomJSON(r, depth-1, hasDuplicates)+space(r))
+			s = append(s, jsonSpace(r)+jsonRandom(r, depth-1, hasDuplicates)+jsonSpace(r))
 		}
 		return "[" + strings.Join(s, ",") + "]"
 	default:
@@ -185,15 +185,15 @@ func randomJSON(r *rand.Rand, depth int, hasDuplicates bool) string {
 			if hasDuplicates {
 				key = `"` + []string{"a", "b", "cc", "dddd", "spec", "metadata", "a-key-longer-than-sixteen-bytes"}[r.Intn(7)] + `"`
 			} else if r.Intn(3) == 0 {
-				key = randomJSONString(r)
+				key = jsonRandomString(r)
 			}
-			s = append(s, space(r)+key+space(r)+":"+space(r)+randomJSON(r, depth-1, hasDuplicates)+space(r))
+			s = append(s, jsonSpace(r)+key+jsonSpace(r)+":"+jsonSpace(r)+jsonRandom(r, depth-1, hasDuplicates)+jsonSpace(r))
 		}
 		return "{" + strings.Join(s, ",") + "}"
 	}
 }
 
-func randomJSONNumber(r *rand.Rand) string {
+func jsonRandomNumber(r *rand.Rand) string {
 	s := fmt.Sprintf("%d", r.Intn(1<<uint(1+r.Intn(30))))
 	if r.Intn(2) == 0 {
 		s = "-" + s
@@ -207,7 +207,7 @@ func randomJSONNumber(r *rand.Rand) string {
 	return s
 }
 
-func randomJSONString(r *rand.Rand) string {
+func jsonRandomString(r *rand.Rand) string {
 	b := []byte{'"'}
 	n := r.Intn(12)
 	if r.Intn(5) == 0 {
@@ -236,7 +236,7 @@ func randomJSONString(r *rand.Rand) string {
 	return string(append(b, '"'))
 }
 
-func mutate(r *rand.Rand, text []byte) []byte {
+func jsonMutate(r *rand.Rand, text []byte) []byte {
 	for n := 1 + r.Intn(2); n > 0 && len(text) > 0; n-- {
 		i := r.Intn(len(text))
 		interesting := "{}[],:\"\\tfnue0123456789.-+E \n\x00\x1f\x7f\x80\xff'/"

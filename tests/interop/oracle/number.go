@@ -26,7 +26,7 @@ func init() {
 	suites["number"] = suite{gen: genNumber, run: runNumber}
 }
 
-func bitsOf(d float64) string {
+func numberBits(d float64) string {
 	if math.IsNaN(d) {
 		return "nan"
 	}
@@ -53,7 +53,7 @@ func runNumber(raw json.RawMessage) any {
 	case "float":
 		var f float64
 		if f, err = strconv.ParseFloat(s, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-			result["value"] = bitsOf(f)
+			result["value"] = numberBits(f)
 		}
 	case "int":
 		var i int64
@@ -102,7 +102,7 @@ func genNumber(r *rand.Rand, count int, emit func(c any)) {
 		}
 	}
 	for e := -1074; e < 1024; e++ {
-		emit(numberCase{Op: "json", Bits: bitsOf(math.Ldexp(1, e))})
+		emit(numberCase{Op: "json", Bits: numberBits(math.Ldexp(1, e))})
 	}
 	for _, d := range []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, 5e-324, 2.2250738585072014e-308} {
 		for _, f := range "eEfgGbxX" {
@@ -114,7 +114,7 @@ func genNumber(r *rand.Rand, count int, emit func(c any)) {
 	for i := 0; i < count; i++ {
 		switch i % 4 {
 		case 0:
-			emit(numberCase{Op: "json", Bits: bitsOf(randomFinite(r))})
+			emit(numberCase{Op: "json", Bits: numberBits(numberFinite(r))})
 		case 1:
 			precision := r.Intn(26) - 1
 			if r.Intn(3) == 0 {
@@ -122,24 +122,24 @@ func genNumber(r *rand.Rand, count int, emit func(c any)) {
 			} else if r.Intn(40) == 0 {
 				precision = r.Intn(1200)
 			}
-			emit(numberCase{Op: "format", Bits: bitsOf(randomFinite(r)), Format: string("eEfgGbxX"[r.Intn(8)]), Precision: precision})
+			emit(numberCase{Op: "format", Bits: numberBits(numberFinite(r)), Format: string("eEfgGbxX"[r.Intn(8)]), Precision: precision})
 		case 2:
-			emit(numberCase{Op: "float", Text: hex.EncodeToString([]byte(randomFloatText(r)))})
+			emit(numberCase{Op: "float", Text: hex.EncodeToString([]byte(numberFloatText(r)))})
 		case 3:
-			emit(numberCase{Op: []string{"int", "uint", "float", "bool"}[r.Intn(4)], Text: hex.EncodeToString([]byte(randomIntText(r)))})
+			emit(numberCase{Op: []string{"int", "uint", "float", "bool"}[r.Intn(4)], Text: hex.EncodeToString([]byte(numberIntText(r)))})
 		}
 	}
 }
 
-func randomFinite(r *rand.Rand) float64 {
-	d := randomDouble(r)
+func numberFinite(r *rand.Rand) float64 {
+	d := numberDouble(r)
 	if math.IsInf(d, 0) || math.IsNaN(d) {
 		return 1.5
 	}
 	return d
 }
 
-func randomDouble(r *rand.Rand) float64 {
+func numberDouble(r *rand.Rand) float64 {
 	step := func(d float64) float64 { return math.Float64frombits(math.Float64bits(d) + uint64(r.Intn(5)) - 2) }
 	switch r.Intn(10) {
 	case 0:
@@ -165,8 +165,8 @@ func randomDouble(r *rand.Rand) float64 {
 }
 
 // The exact middle between two neighbours, or next to it: the hardest texts to round.
-func middleText(r *rand.Rand) string {
-	d := math.Abs(randomFinite(r))
+func numberMiddle(r *rand.Rand) string {
+	d := math.Abs(numberFinite(r))
 	if math.IsInf(math.Nextafter(d, math.Inf(1)), 0) {
 		d = 1
 	}
@@ -189,7 +189,7 @@ func middleText(r *rand.Rand) string {
 	return mantissa + "e" + exponent
 }
 
-func digitsText(r *rand.Rand, digits string, n int) string {
+func numberDigits(r *rand.Rand, digits string, n int) string {
 	b := []byte{}
 	for i := 0; i < n; i++ {
 		b = append(b, digits[r.Intn(len(digits))])
@@ -200,9 +200,9 @@ func digitsText(r *rand.Rand, digits string, n int) string {
 	return string(b)
 }
 
-func randomFloatText(r *rand.Rand) string {
+func numberFloatText(r *rand.Rand) string {
 	if r.Intn(4) == 0 {
-		return middleText(r)
+		return numberMiddle(r)
 	}
 	digits, exponent := "0123456789", "e"
 	s := []string{"", "", "", "-", "+"}[r.Intn(5)]
@@ -210,9 +210,9 @@ func randomFloatText(r *rand.Rand) string {
 		digits, exponent = "0123456789abcdefABCDEF", "p"
 		s += []string{"0x", "0X", "0x_"}[r.Intn(3)]
 	}
-	s += digitsText(r, digits, r.Intn(22))
+	s += numberDigits(r, digits, r.Intn(22))
 	if r.Intn(2) == 0 {
-		s += "." + digitsText(r, digits, r.Intn(22))
+		s += "." + numberDigits(r, digits, r.Intn(22))
 	}
 	if r.Intn(4) != 0 {
 		s += exponent + []string{"", "-", "+"}[r.Intn(3)]
@@ -229,8 +229,8 @@ func randomFloatText(r *rand.Rand) string {
 	return s
 }
 
-func randomIntText(r *rand.Rand) string {
-	s := []string{"", "", "-", "+"}[r.Intn(4)] + digitsText(r, "0123456789", 1+r.Intn(22))
+func numberIntText(r *rand.Rand) string {
+	s := []string{"", "", "-", "+"}[r.Intn(4)] + numberDigits(r, "0123456789", 1+r.Intn(22))
 	if r.Intn(3) > 0 {
 		s = strings.ReplaceAll(s, "_", "")
 	}
