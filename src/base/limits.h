@@ -45,6 +45,7 @@
 #define LIMIT_LOG_LINE_BYTES (64u << 10) /* one line; longer fields are cut */
 #define LIMIT_LOG_REPEATS    10          /* equal messages per LIMIT_LOG_WINDOW_MS before they are counted instead */
 #define LIMIT_LOG_WINDOW_MS  10000
+#define LIMIT_LOG_TRACKED    256 /* messages whose repeats are counted at a time */
 
 /* Threads */
 #define LIMIT_THREAD_STACK_BYTES (2u << 20) /* must hold LIMIT_DEPTH levels of recursion */

@@ -16,7 +16,7 @@
 /* Kept free for a cut mark, closing quotes and the number of cut fields. */
 #define TAIL_BYTES 64
 #define KEY_BYTES  128 /* of a key; longer ones are cut */
-#define REPEATS    256 /* messages whose repeats are counted at a time */
+#define WAYS       8   /* places in the table where the window of one message may stand */
 #define WRITE_MS   100 /* how long a log that takes no more is waited for, once until it takes something again */
 
 _Atomic int log_lowest_level = LOG_INFO;
@@ -53,7 +53,7 @@ static struct {
         bool is_coloured;
         uint64_t lost;       /* lines that could not be written */
         int64_t next_end_ns; /* no window with something counted ends before */
-        struct repeat repeats[REPEATS];
+        struct repeat repeats[LIMIT_LOG_TRACKED];
 } state = { .mutex = MUTEX_INIT, .fd = STDERR_FILENO, .next_end_ns = INT64_MAX };
 
 /* --- Secrets --- */
@@ -372,7 +372,7 @@ static void end_windows(int64_t now_ns, bool all)
 
         if (!all && now_ns < state.next_end_ns)
                 return;
-        for (size_t i = 0; i < REPEATS; i++) {
+        for (size_t i = 0; i < LIMIT_LOG_TRACKED; i++) {
                 struct repeat *r = &state.repeats[i];
 
                 if (r->hash && (all || r->until_ns <= now_ns))
@@ -389,15 +389,31 @@ static bool is_same(const struct repeat *r, uint64_t hash, struct log_site site,
                strcmp(r->message, message) == 0;
 }
 
-/* The window of this message. A place in the table belongs to whoever came last; the one before is reported and forgotten. */
+/* The place that is missed least: a free one, else one whose time is over, else the one with the fewest lines. */
+static struct repeat *find_place(struct repeat *set, int64_t now_ns)
+{
+        struct repeat *place = set;
+
+        for (size_t i = 0; i < WAYS; i++) {
+                if (!set[i].hash || set[i].until_ns <= now_ns)
+                        return &set[i];
+                if (set[i].n < place->n)
+                        place = &set[i];
+        }
+        return place;
+}
+
+/* The window of this message, a new one if need be; whatever had its place is reported and forgotten. */
 static struct repeat *find_window(enum log_level level, struct log_site site, const char *message, int64_t now_ns)
 {
         uint64_t hash =
                 str_hash_seeded(str_from(message), str_hash_seeded(str_from(site.file), (uint64_t)site.line)) | 1;
-        struct repeat *r = &state.repeats[(hash >> 1) % REPEATS];
+        struct repeat *set = &state.repeats[(hash >> 1) % (LIMIT_LOG_TRACKED / WAYS) * WAYS], *r;
 
-        if (r->hash && r->until_ns > now_ns && is_same(r, hash, site, message))
-                return r;
+        for (size_t i = 0; i < WAYS; i++)
+                if (set[i].hash && set[i].until_ns > now_ns && is_same(&set[i], hash, site, message))
+                        return &set[i];
+        r = find_place(set, now_ns);
         end_window(r);
         *r = (struct repeat) { .hash = hash,
                                .site = site,

@@ -330,6 +330,22 @@ TEST(repeats_are_flushed)
         ASSERT_INT(written().n, 0);
 }
 
+/* Messages that take turns do not drive each other out of the table. */
+TEST(repeats_of_several_messages)
+{
+        begin(LOG_FORMAT_TEXT);
+        for (int i = 0; i < 50; i++)
+                for (int m = 0; m < 40; m++) {
+                        char message[16];
+
+                        snprintf(message, sizeof(message), "hot %d", m);
+                        say(message);
+                }
+        ASSERT_INT(count_lines(written()), 40 * LIMIT_LOG_REPEATS);
+        log_flush();
+        ASSERT_INT(count_lines(written()), 40);
+}
+
 /* More messages than the table has room for: each is written or part of a report. */
 TEST(many_messages)
 {
