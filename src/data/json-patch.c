@@ -7,6 +7,10 @@
 
 #include "limits.h"
 #include "number.h"
+#include "path.h"
+
+/* Bytes of a path, op or key that a message repeats. */
+#define MESSAGE_TEXT_BYTES 256
 
 struct container;
 
@@ -144,19 +148,6 @@ static struct value node_close(struct arena *a, const struct node *node)
         return node->open->base ? close_object(a, node->open) : close_array(a, node->open);
 }
 
-static size_t value_depth(const struct value *v)
-{
-        size_t depth = 0;
-
-        if (value_type(v) < VALUE_ARRAY)
-                return 0;
-        VALUE_FOREACH_ITEM (item, v)
-                depth = MAX(depth, value_depth(item));
-        VALUE_FOREACH_MEMBER (m, v)
-                depth = MAX(depth, value_depth(&m->value));
-        return depth + 1;
-}
-
 static size_t node_depth(const struct node *node)
 {
         size_t depth = 0;
@@ -197,6 +188,18 @@ static bool node_equals(const struct node *node, const struct value *v)
 
 /* Pointers */
 
+/* The start of a text that stands in a message, cut between characters: a patch may hold texts of any length. */
+static struct str clip(struct str s)
+{
+        size_t n = MESSAGE_TEXT_BYTES;
+
+        if (s.n <= n)
+                return s;
+        while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+                n--;
+        return str_first(s, n);
+}
+
 /* ~1 is a slash and ~0 a tilde; a tilde before anything else is a tilde. */
 static struct str decode_token(struct arena *a, struct str s)
 {
@@ -233,12 +236,12 @@ static void pointer_parse(struct arena *a, struct str text, struct pointer *ret)
 /* A decimal number with an optional sign. Leading zeros are refused, though some versions of the library take them. */
 static int parse_index(struct str token, int64_t *ret, struct err *err)
 {
-        struct str digits = token;
+        struct str digits = token, text = clip(token);
 
         if (digits.n && (digits.p[0] == '-' || digits.p[0] == '+'))
                 digits = str_skip(digits, 1);
         if ((digits.n > 1 && digits.p[0] == '0') || number_parse_int(token, ret, NULL) < 0)
-                return err_set(err, ERR_INVALID, "'%.*s' is not an array index", STR_ARG(token));
+                return err_set(err, ERR_INVALID, "'%.*s' is not an array index", STR_ARG(text));
         return 0;
 }
 
@@ -278,7 +281,9 @@ static int node_child(struct node node, struct str token, struct node *ret, stru
 
 static int missing_parent(const struct pointer *p, struct err *err)
 {
-        return err_set(err, ERR_INVALID, "nothing to hold '%.*s' exists", STR_ARG(p->text));
+        struct str text = clip(p->text);
+
+        return err_set(err, ERR_INVALID, "nothing to hold '%.*s' exists", STR_ARG(text));
 }
 
 /* The array or object that holds what the pointer names, for reading. */
@@ -412,8 +417,10 @@ static int take_node(struct patching *p, const struct pointer *path, struct node
         r = node_child(parent, last, ret, p->err);
         if (r < 0)
                 return r;
-        if (!node_exists(ret))
+        if (!node_exists(ret)) {
+                last = clip(last);
                 return err_set(p->err, ERR_INVALID, "no member '%.*s' exists", STR_ARG(last));
+        }
         c = open_parent(p, path);
         if (c->base) {
                 *open_member(c, last) = (struct node) { 0 };
@@ -580,7 +587,8 @@ static int apply_operation(struct patching *p, const struct value *operation)
 /* `operation 2 (replace /spec/x): ...`, with as much in the parentheses as the operation says. */
 static void name_operation(struct err *err, uint32_t i, const struct value *operation)
 {
-        struct str op = value_str(value_get(operation, STR("op"))), path = value_str(value_get(operation, STR("path")));
+        struct str op = clip(value_str(value_get(operation, STR("op"))));
+        struct str path = clip(value_str(value_get(operation, STR("path"))));
 
         if (op.n && path.n)
                 err_wrap(err, "operation %u (%.*s %.*s)", i, STR_ARG(op), STR_ARG(path));

@@ -557,17 +557,16 @@ static int set_below(struct arena *a, const struct path *path, size_t i, const s
         return 0;
 }
 
-/* Levels of arrays and objects in v. */
-static size_t depth_of(const struct value *v)
+size_t value_depth(const struct value *v)
 {
         size_t depth = 0;
 
         if (value_type(v) < VALUE_ARRAY)
                 return 0;
         VALUE_FOREACH_ITEM (item, v)
-                depth = MAX(depth, depth_of(item));
+                depth = MAX(depth, value_depth(item));
         VALUE_FOREACH_MEMBER (m, v)
-                depth = MAX(depth, depth_of(&m->value));
+                depth = MAX(depth, value_depth(&m->value));
         return depth + 1;
 }
 
@@ -577,7 +576,7 @@ static int check_segments(const struct path *path, const struct value *v, struct
                 if (path->segments[i].is_index && path->segments[i].index > LIMIT_PATH_INDEX)
                         return err_set(err, ERR_INVALID, "index %u is greater than max allowed index %u",
                                        path->segments[i].index, LIMIT_PATH_INDEX);
-        if (path->n > LIMIT_DEPTH || path->n + depth_of(v) > LIMIT_DEPTH)
+        if (path->n > LIMIT_DEPTH || path->n + value_depth(v) > LIMIT_DEPTH)
                 return err_set(err, ERR_LIMIT, "value would be nested deeper than the limit of %u levels", LIMIT_DEPTH);
         return 0;
 }

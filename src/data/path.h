@@ -79,6 +79,9 @@ int path_set_segments(struct arena *a, const struct value *root, const struct pa
 int path_delete_segments(struct arena *a, const struct value *root, const struct path *path, const struct value **ret,
                          struct err *err);
 
+/* Levels of arrays and objects in v; 0 for a scalar. */
+size_t value_depth(const struct value *v);
+
 /* What v is after it was written as JSON and read back the way Kubernetes does it: integral doubles are ints where their
  * shortest decimal digits fit int64 (-0 is 0), invalid UTF-8 is U+FFFD. NaN and infinities are errors with Go's text,
  * `json: unsupported value: NaN`. *ret shares what did not change and is v itself when nothing did. */

@@ -224,6 +224,34 @@ TEST(apply_errors)
         arena_done(&arena);
 }
 
+/* A message repeats the first 256 bytes of a text at most, whole characters only. */
+TEST(long_texts_are_cut_in_messages)
+{
+        _cleanup_err_ struct err err = { 0 };
+        char text[1001], wanted[400] = "operation 0 (remove /x";
+        struct value patch, operation;
+        const struct value *result;
+        struct member members[2];
+
+        arena_init(&arena, "test", 0);
+        text[0] = '/';
+        text[1] = 'x';
+        for (size_t i = 2; i + 1 < sizeof(text); i += 2)
+                memcpy(text + i, "\xc3\xa9", 2);
+        members[0] = (struct member) { STR("op"), value_of_literal("remove") };
+        members[1] = (struct member) { STR("path"), value_of_str(str_make(text, sizeof(text))) };
+        operation = value_of_members(&arena, members, 2, true);
+        patch = value_of_items(&arena, &operation, 1);
+        ASSERT_INT(json_patch_apply(&arena, &value_empty_object, &patch, &result, &err), ERR_INVALID);
+        for (size_t i = 0; i < 127; i++)
+                strcat(wanted, "\xc3\xa9");
+        strcat(wanted, "): no member 'x");
+        ASSERT(str_starts_with(str_from(err_message(&err)), str_from(wanted)));
+        ASSERT(str_ends_with(str_from(err_message(&err)), STR("\xc3\xa9' exists")));
+        ASSERT(strlen(err_message(&err)) < 600);
+        arena_done(&arena);
+}
+
 TEST(untouched_parts_are_shared)
 {
         const struct value *document, *result;
