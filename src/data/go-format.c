@@ -1,22 +1,12 @@
-/* fmt.Sprintf over values. One pass over the format: scan_* read the flags, width, precision and operand of a verb, print_*
- * write the operand under them. Everything goes straight to the buffer, which stops at its maximum; loops ask it. */
+/* The format of fmt.Sprintf: literal text, and verbs with their flags, width, precision and choice of operand. */
 #include "gotext.h"
 
-#include "buf.h"
+#include "go-print.h"
 #include "limits.h"
-#include "number.h"
 #include "utf8.h"
 
-#include <math.h>
-
-/* No double has more decimal digits than this, before or behind the point: what follows is zeros. */
-#define DOUBLE_DIGITS 1100
-
-struct printer {
-        struct buf *out;
-        struct buf scratch; /* text whose length must be known before it is written */
-        unsigned options;
-
+struct scanner {
+        struct go_printer p;
         struct str format;
         size_t at;
         size_t bracket_at; /* of the first `]` at or behind some earlier `at`; format.n when there is none */
@@ -26,576 +16,9 @@ struct printer {
         bool is_reordered;   /* an explicit index was seen anywhere */
         bool is_good_index;  /* no bad index in this verb */
         bool is_after_index; /* an index was the last thing read */
-
-        /* Of the verb at hand. */
-        bool has_plus, has_minus, has_sharp, has_space, has_zero;
-        bool is_go_syntax; /* %#v */
-        bool has_width, has_precision;
-        size_t width, precision;
 };
 
-static void print_value(struct printer *p, const struct value *v, uint32_t verb, unsigned depth);
-
-static void append_rune(struct buf *b, uint32_t rune)
-{
-        char bytes[4];
-
-        buf_append(b, bytes, utf8_encode(rune, bytes));
-}
-
-/* Padding */
-
-static size_t padding_for(const struct printer *p, size_t n_runes)
-{
-        return p->has_width && p->width > n_runes ? p->width - n_runes : 0;
-}
-
-static void append_padding(struct printer *p, size_t n)
-{
-        buf_append_repeat(p->out, p->has_zero && !p->has_minus ? '0' : ' ', n);
-}
-
-static void append_padded(struct printer *p, struct str s)
-{
-        size_t padding = p->has_width ? padding_for(p, utf8_count(s)) : 0;
-
-        if (!p->has_minus)
-                append_padding(p, padding);
-        buf_append_str(p->out, s);
-        if (p->has_minus)
-                append_padding(p, padding);
-}
-
-/* What is in the scratch buffer. Text that does not fit there does not fit the result either. */
-static struct str scratch_text(struct printer *p)
-{
-        if (p->scratch.has_failed)
-                p->out->has_failed = true;
-        return buf_str(&p->scratch);
-}
-
-static void append_padded_scratch(struct printer *p)
-{
-        append_padded(p, scratch_text(p));
-        buf_clear(&p->scratch);
-}
-
-/* Verbs that do not fit */
-
-static void append_type_and_value(struct printer *p, const struct value *v)
-{
-        buf_append_str(p->out, go_type_name(v));
-        if (!v || value_is_null(v))
-                return;
-        buf_append_char(p->out, '=');
-        print_value(p, v, 'v', 0);
-}
-
-static void append_bad_verb(struct printer *p, const struct value *v, uint32_t verb)
-{
-        buf_append_literal(p->out, "%!");
-        append_rune(p->out, verb);
-        buf_append_char(p->out, '(');
-        append_type_and_value(p, v);
-        buf_append_char(p->out, ')');
-}
-
-/* Strings */
-
-/* The precision's number of runes, if there is one. */
-static struct str truncated(const struct printer *p, struct str s)
-{
-        size_t n = 0, width;
-
-        if (!p->has_precision || p->precision >= s.n)
-                return s;
-        for (size_t runes = 0; runes < p->precision && n < s.n; runes++, n += width)
-                utf8_decode(str_skip(s, n), &width);
-        return str_first(s, n);
-}
-
-static void print_quoted(struct printer *p, struct str s)
-{
-        s = truncated(p, s);
-        if (p->has_sharp && go_can_backquote(s)) {
-                buf_append_char(&p->scratch, '`');
-                buf_append_str(&p->scratch, s);
-                buf_append_char(&p->scratch, '`');
-        } else if (p->has_plus) {
-                go_append_quoted_ascii(&p->scratch, s);
-        } else {
-                go_append_quoted(&p->scratch, s);
-        }
-        append_padded_scratch(p);
-}
-
-static void append_hex_bytes(struct printer *p, struct str s, char x)
-{
-        const char *digits = x == 'x' ? "0123456789abcdef" : "0123456789ABCDEF";
-
-        for (size_t i = 0; i < s.n && !p->out->has_failed; i++) {
-                if (p->has_space && i > 0)
-                        buf_append_char(p->out, ' ');
-                if (p->has_sharp && (p->has_space || i == 0)) {
-                        buf_append_char(p->out, '0');
-                        buf_append_char(p->out, x);
-                }
-                buf_append_char(p->out, digits[(unsigned char)s.p[i] >> 4]);
-                buf_append_char(p->out, digits[s.p[i] & 15]);
-        }
-}
-
-static void print_hex_bytes(struct printer *p, struct str s, char x)
-{
-        size_t n, padding;
-
-        if (p->has_precision)
-                s = str_first(s, p->precision);
-        n = 2 * s.n;
-        if (p->has_sharp && s.n > 0)
-                n += p->has_space ? 2 * s.n : 2;
-        if (p->has_space && s.n > 0)
-                n += s.n - 1;
-        padding = padding_for(p, n);
-        if (!p->has_minus)
-                append_padding(p, padding);
-        append_hex_bytes(p, s, x);
-        if (p->has_minus)
-                append_padding(p, padding);
-}
-
-static void print_string(struct printer *p, const struct value *v, uint32_t verb)
-{
-        struct str s = value_str(v);
-
-        switch (verb) {
-        case 'v':
-                if (p->is_go_syntax)
-                        print_quoted(p, s);
-                else
-                        append_padded(p, truncated(p, s));
-                return;
-        case 's':
-                append_padded(p, truncated(p, s));
-                return;
-        case 'q':
-                print_quoted(p, s);
-                return;
-        case 'x':
-        case 'X':
-                print_hex_bytes(p, s, (char)verb);
-                return;
-        default:
-                append_bad_verb(p, v, verb);
-        }
-}
-
-/* Integers */
-
-struct digits {
-        char text[64]; /* at the end */
-        size_t n;
-};
-
-static struct digits digits_of(uint64_t u, unsigned base, bool is_upper)
-{
-        const char *alphabet = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
-        struct digits d = { .n = 0 };
-
-        do {
-                d.text[sizeof(d.text) - ++d.n] = alphabet[u % base];
-                u /= base;
-        } while (u > 0);
-        return d;
-}
-
-static void append_digits(struct buf *b, const struct digits *d, size_t zeros)
-{
-        buf_append_repeat(b, '0', zeros);
-        buf_append(b, d->text + sizeof(d->text) - d->n, d->n);
-}
-
-static char sign_of(const struct printer *p, bool is_negative)
-{
-        if (is_negative)
-                return '-';
-        if (p->has_plus)
-                return '+';
-        return p->has_space ? ' ' : 0;
-}
-
-/* Fewest digits: the precision, or what a zero flag leaves for them. */
-static size_t minimum_digits(const struct printer *p, bool has_sign)
-{
-        if (p->has_precision)
-                return p->precision;
-        if (!p->has_zero || p->has_minus || !p->has_width)
-                return 0;
-        return has_sign && p->width > 0 ? p->width - 1 : p->width;
-}
-
-/* What stands between sign and digits. */
-static struct str prefix_of(const struct printer *p, uint32_t verb, bool starts_with_zero)
-{
-        switch (verb) {
-        case 'b':
-                return p->has_sharp ? STR("0b") : STR("");
-        case 'o':
-                return p->has_sharp && !starts_with_zero ? STR("0") : STR("");
-        case 'O':
-                return p->has_sharp && !starts_with_zero ? STR("0o0") : STR("0o");
-        case 'x':
-                return p->has_sharp ? STR("0x") : STR("");
-        case 'X':
-                return p->has_sharp ? STR("0X") : STR("");
-        default:
-                return STR("");
-        }
-}
-
-static void print_digits(struct printer *p, int64_t i, unsigned base, uint32_t verb)
-{
-        struct digits d = digits_of(i < 0 ? -(uint64_t)i : (uint64_t)i, base, verb == 'X');
-        char sign = sign_of(p, i < 0);
-        size_t wanted = minimum_digits(p, sign), zeros, padding;
-        struct str prefix;
-
-        if (i == 0 && p->has_precision && p->precision == 0) {
-                buf_append_repeat(p->out, ' ', padding_for(p, 0));
-                return;
-        }
-        zeros = wanted > d.n ? wanted - d.n : 0;
-        prefix = prefix_of(p, verb, zeros > 0 || i == 0);
-        padding = padding_for(p, (sign != 0) + prefix.n + zeros + d.n);
-        if (!p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-        if (sign)
-                buf_append_char(p->out, sign);
-        buf_append_str(p->out, prefix);
-        append_digits(p->out, &d, zeros);
-        if (p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-}
-
-static uint32_t rune_of(int64_t i)
-{
-        return i < 0 || i > RUNE_MAX ? RUNE_ERROR : (uint32_t)i;
-}
-
-/* %U: U+0041, with # also the character. */
-static void print_code_point(struct printer *p, int64_t i)
-{
-        struct digits d = digits_of((uint64_t)i, 16, true);
-        size_t wanted = p->has_precision && p->precision > 4 ? p->precision : 4;
-        size_t zeros = wanted > d.n ? wanted - d.n : 0;
-        bool has_character = p->has_sharp && i >= 0 && i <= RUNE_MAX && go_is_printable((uint32_t)i);
-        size_t padding = padding_for(p, 2 + zeros + d.n + (has_character ? 4 : 0));
-
-        if (!p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-        buf_append_literal(p->out, "U+");
-        append_digits(p->out, &d, zeros);
-        if (has_character) {
-                buf_append_literal(p->out, " '");
-                append_rune(p->out, (uint32_t)i);
-                buf_append_char(p->out, '\'');
-        }
-        if (p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-}
-
-static void print_int(struct printer *p, const struct value *v, uint32_t verb)
-{
-        switch (verb) {
-        case 'v':
-        case 'd':
-                print_digits(p, v->integer, 10, verb);
-                return;
-        case 'b':
-                print_digits(p, v->integer, 2, verb);
-                return;
-        case 'o':
-        case 'O':
-                print_digits(p, v->integer, 8, verb);
-                return;
-        case 'x':
-        case 'X':
-                print_digits(p, v->integer, 16, verb);
-                return;
-        case 'c':
-                append_rune(&p->scratch, rune_of(v->integer));
-                append_padded_scratch(p);
-                return;
-        case 'q':
-                go_append_quoted_rune(&p->scratch, rune_of(v->integer), p->has_plus);
-                append_padded_scratch(p);
-                return;
-        case 'U':
-                print_code_point(p, v->integer);
-                return;
-        default:
-                append_bad_verb(p, v, verb);
-        }
-}
-
-/* Doubles */
-
-/* A finite, unsigned number as text, cut where more zeros may have to go in. */
-struct decimal {
-        struct str mantissa;
-        struct str exponent;
-        bool needs_point;
-        size_t zeros;
-};
-
-static bool keeps_zeros(char format)
-{
-        return format != 'g' && format != 'G' && format != 'b';
-}
-
-/* Digits from the first that is not 0. The x of a hexadecimal number counts, as in Go; so does a lone 0. */
-static size_t significant_digits(struct str mantissa)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < mantissa.n; i++)
-                if (mantissa.p[i] != '.' && (n > 0 || mantissa.p[i] != '0'))
-                        n++;
-        return str_equal(mantissa, STR("0")) ? 1 : n;
-}
-
-/* The sharp flag: a point in any case and, for some formats, zeros up to the precision. X is not among them, as in Go. */
-static void apply_sharp(const struct printer *p, char format, struct decimal *d)
-{
-        bool adds_zeros = format == 'g' || format == 'G' || format == 'x';
-        size_t wanted = p->has_precision ? p->precision : 6;
-        size_t have = significant_digits(d->mantissa) + d->zeros;
-
-        d->needs_point = str_find_char(d->mantissa, '.') < 0;
-        if (adds_zeros && wanted > have)
-                d->zeros += wanted - have;
-}
-
-static struct decimal split_decimal(const struct printer *p, struct str text, char format, size_t missing_zeros)
-{
-        struct decimal d = { .mantissa = text, .zeros = missing_zeros };
-        const char *marks = format == 'x' || format == 'X' || format == 'b' ? "pP" : "eE";
-
-        for (size_t i = 0; i < text.n; i++)
-                if (text.p[i] == marks[0] || text.p[i] == marks[1]) {
-                        d.mantissa = str_first(text, i);
-                        d.exponent = str_skip(text, i);
-                        break;
-                }
-        if (p->has_sharp && format != 'b')
-                apply_sharp(p, format, &d);
-        return d;
-}
-
-static void append_decimal(struct printer *p, char sign, const struct decimal *d)
-{
-        size_t n = (sign != 0) + d->mantissa.n + d->needs_point + d->zeros + d->exponent.n;
-        size_t padding = padding_for(p, n);
-        bool has_leading_zeros = p->has_zero && !p->has_minus;
-
-        if (!has_leading_zeros && !p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-        if (sign)
-                buf_append_char(p->out, sign);
-        if (has_leading_zeros)
-                buf_append_repeat(p->out, '0', padding);
-        buf_append_str(p->out, d->mantissa);
-        if (d->needs_point)
-                buf_append_char(p->out, '.');
-        buf_append_repeat(p->out, '0', d->zeros);
-        buf_append_str(p->out, d->exponent);
-        if (p->has_minus)
-                buf_append_repeat(p->out, ' ', padding);
-}
-
-/* Infinities always have a sign, NaN only where a flag asks for one; zeros never pad them. */
-static void print_special(struct printer *p, double d)
-{
-        char sign = isnan(d) ? sign_of(p, false) : d < 0 ? '-' : p->has_space && !p->has_plus ? ' ' : '+';
-        struct decimal text = { .mantissa = isnan(d) ? STR("NaN") : STR("Inf") };
-        bool has_zero = p->has_zero;
-
-        p->has_zero = false;
-        append_decimal(p, sign, &text);
-        p->has_zero = has_zero;
-}
-
-static void print_number(struct printer *p, double d, char format, int default_precision)
-{
-        int precision = p->has_precision ? (int)p->precision : default_precision;
-        size_t missing_zeros = 0;
-        struct decimal text;
-
-        if (!isfinite(d)) {
-                print_special(p, d);
-                return;
-        }
-        if (precision > DOUBLE_DIGITS) {
-                missing_zeros = keeps_zeros(format) ? (size_t)(precision - DOUBLE_DIGITS) : 0;
-                precision = DOUBLE_DIGITS;
-        }
-        number_append_go(&p->scratch, fabs(d), format, precision);
-        text = split_decimal(p, scratch_text(p), format, missing_zeros);
-        append_decimal(p, sign_of(p, signbit(d)), &text);
-        buf_clear(&p->scratch);
-}
-
-static bool is_integral(double d)
-{
-        return d >= -0x1p63 && d < 0x1p63 && d == trunc(d);
-}
-
-static void print_double(struct printer *p, const struct value *v, uint32_t verb)
-{
-        switch (verb) {
-        case 'v':
-                print_number(p, v->number, 'g', -1);
-                return;
-        case 'b':
-        case 'g':
-        case 'G':
-        case 'x':
-        case 'X':
-                print_number(p, v->number, (char)verb, -1);
-                return;
-        case 'e':
-        case 'E':
-        case 'f':
-                print_number(p, v->number, (char)verb, 6);
-                return;
-        case 'F':
-                print_number(p, v->number, 'f', 6);
-                return;
-        case 'c':
-        case 'd':
-        case 'o':
-        case 'O':
-        case 'q':
-        case 'U':
-                if (p->options & GO_FORMAT_INTEGRAL_DOUBLES && is_integral(v->number)) {
-                        struct value i = value_of_int((int64_t)v->number);
-
-                        print_int(p, &i, verb);
-                        return;
-                }
-                append_bad_verb(p, v, verb);
-                return;
-        default:
-                append_bad_verb(p, v, verb);
-        }
-}
-
-/* Arrays and objects */
-
-static void print_array(struct printer *p, const struct value *array, uint32_t verb, unsigned depth)
-{
-        if (p->is_go_syntax)
-                buf_append_str(p->out, go_type_name(array));
-        buf_append_char(p->out, p->is_go_syntax ? '{' : '[');
-        for (size_t i = 0; i < value_count(array) && !p->out->has_failed; i++) {
-                if (i > 0)
-                        buf_append_str(p->out, p->is_go_syntax ? STR(", ") : STR(" "));
-                print_value(p, value_item(array, i), verb, depth + 1);
-        }
-        buf_append_char(p->out, p->is_go_syntax ? '}' : ']');
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-        return str_compare((*(const struct member *const *)a)->key, (*(const struct member *const *)b)->key);
-}
-
-/* The members in the order of their keys; the caller frees the list. */
-static const struct member **sorted_members(const struct value *object)
-{
-        size_t n = value_count(object);
-        const struct member **members = xcalloc(n + 1, sizeof(const struct member *));
-        bool is_sorted = true;
-
-        for (size_t i = 0; i < n; i++) {
-                members[i] = value_member(object, i);
-                is_sorted = is_sorted && (i == 0 || str_compare(members[i - 1]->key, members[i]->key) < 0);
-        }
-        if (!is_sorted)
-                qsort(members, n, sizeof(const struct member *), compare_keys);
-        return members;
-}
-
-static void print_object(struct printer *p, const struct value *object, uint32_t verb, unsigned depth)
-{
-        _cleanup_free_ const struct member **members = sorted_members(object);
-
-        buf_append_str(p->out, p->is_go_syntax ? go_type_name(object) : STR("map"));
-        buf_append_char(p->out, p->is_go_syntax ? '{' : '[');
-        for (size_t i = 0; i < value_count(object) && !p->out->has_failed; i++) {
-                struct value key = value_of_str(members[i]->key);
-
-                if (i > 0)
-                        buf_append_str(p->out, p->is_go_syntax ? STR(", ") : STR(" "));
-                print_string(p, &key, verb);
-                buf_append_char(p->out, ':');
-                print_value(p, &members[i]->value, verb, depth + 1);
-        }
-        buf_append_char(p->out, p->is_go_syntax ? '}' : ']');
-}
-
-static void print_value(struct printer *p, const struct value *v, uint32_t verb, unsigned depth)
-{
-        switch (value_type(v)) {
-        case VALUE_NULL:
-                buf_append_str(p->out, p->is_go_syntax ? STR("interface {}(nil)") : STR("<nil>"));
-                return;
-        case VALUE_BOOL:
-                if (verb == 't' || verb == 'v')
-                        append_padded(p, v->boolean ? STR("true") : STR("false"));
-                else
-                        append_bad_verb(p, v, verb);
-                return;
-        case VALUE_INT:
-                print_int(p, v, verb);
-                return;
-        case VALUE_DOUBLE:
-                print_double(p, v, verb);
-                return;
-        case VALUE_STRING:
-                print_string(p, v, verb);
-                return;
-        case VALUE_ARRAY:
-        case VALUE_OBJECT:
-                if (depth >= LIMIT_DEPTH)
-                        p->out->has_failed = true;
-                else if (verb == 'p' || verb == 'w')
-                        append_bad_verb(p, v, verb);
-                else if (value_is_array(v))
-                        print_array(p, v, verb, depth);
-                else
-                        print_object(p, v, verb, depth);
-                return;
-        }
-}
-
-static void print_argument(struct printer *p, const struct value *v, uint32_t verb)
-{
-        if (!v || value_is_null(v)) {
-                if (verb == 'v' || verb == 'T')
-                        append_padded(p, STR("<nil>"));
-                else
-                        append_bad_verb(p, v, verb);
-        } else if (verb == 'T') {
-                append_padded(p, truncated(p, go_type_name(v)));
-        } else {
-                print_value(p, v, verb, 0);
-        }
-}
-
-/* The format */
-
-/* Digits at *at. False when there are none, or when the number gets too large: then the rest of s is skipped, as in Go. */
+/* Digits at *at. False when there are none, or when the number gets too large: then the rest is skipped, as in Go. */
 static bool scan_number(struct str s, size_t *at, size_t *ret)
 {
         size_t i = *at, number = 0;
@@ -614,86 +37,86 @@ static bool scan_number(struct str s, size_t *at, size_t *ret)
         return true;
 }
 
-static bool is_at(const struct printer *p, char c)
+static bool is_at(const struct scanner *s, char c)
 {
-        return p->at < p->format.n && p->format.p[p->at] == c;
+        return s->at < s->format.n && s->format.p[s->at] == c;
 }
 
-/* Offset of the next `]` from p->at on. The format is searched only once, however many brackets stay open. */
-static size_t find_bracket(struct printer *p)
+/* Offset of the next `]` from s->at on. The format is searched only once, however many brackets stay open. */
+static size_t find_bracket(struct scanner *s)
 {
-        if (p->bracket_at < p->at) {
-                ptrdiff_t found = str_find_char(str_skip(p->format, p->at), ']');
+        if (s->bracket_at < s->at) {
+                ptrdiff_t found = str_find_char(str_skip(s->format, s->at), ']');
 
-                p->bracket_at = found < 0 ? p->format.n : p->at + (size_t)found;
+                s->bracket_at = found < 0 ? s->format.n : s->at + (size_t)found;
         }
-        return p->bracket_at;
+        return s->bracket_at;
 }
 
 /* `[n]`, if there is one: the next operand is number n. */
-static void scan_index(struct printer *p)
+static void scan_index(struct scanner *s)
 {
-        size_t number = 0, start = p->at + 1, end;
+        size_t number = 0, start = s->at + 1, end;
         bool is_number;
 
-        p->is_after_index = false;
-        if (!is_at(p, '['))
+        s->is_after_index = false;
+        if (!is_at(s, '['))
                 return;
-        p->is_reordered = true;
-        end = find_bracket(p);
-        if (p->format.n - p->at < 3 || end == p->format.n) {
-                p->is_good_index = false;
-                p->at++;
+        s->is_reordered = true;
+        end = find_bracket(s);
+        if (s->format.n - s->at < 3 || end == s->format.n) {
+                s->is_good_index = false;
+                s->at++;
                 return;
         }
-        is_number = scan_number(str_first(p->format, end), &start, &number) && start == end;
-        p->at = end + 1;
-        p->is_after_index = is_number;
-        if (is_number && number >= 1 && number <= p->n_arguments)
-                p->next_argument = number - 1;
+        is_number = scan_number(str_first(s->format, end), &start, &number) && start == end;
+        s->at = end + 1;
+        s->is_after_index = is_number;
+        if (is_number && number >= 1 && number <= s->n_arguments)
+                s->next_argument = number - 1;
         else
-                p->is_good_index = false;
+                s->is_good_index = false;
 }
 
 /* The operand of a `*`: an int that is not too large. */
-static bool take_int(struct printer *p, int64_t *ret)
+static bool take_int(struct scanner *s, int64_t *ret)
 {
         const struct value *v;
 
-        if (p->next_argument >= p->n_arguments)
+        if (s->next_argument >= s->n_arguments)
                 return false;
-        v = p->arguments[p->next_argument++];
+        v = s->arguments[s->next_argument++];
         if (!value_is_int(v) || v->integer > LIMIT_FORMAT_WIDTH || v->integer < -LIMIT_FORMAT_WIDTH)
                 return false;
         *ret = v->integer;
         return true;
 }
 
-static void clear_flags(struct printer *p)
+static void clear_flags(struct go_printer *p)
 {
         p->has_plus = p->has_minus = p->has_sharp = p->has_space = p->has_zero = false;
         p->is_go_syntax = p->has_width = p->has_precision = false;
 }
 
-static void scan_flags(struct printer *p)
+static void scan_flags(struct scanner *s)
 {
-        clear_flags(p);
-        for (; p->at < p->format.n; p->at++) {
-                switch (p->format.p[p->at]) {
+        clear_flags(&s->p);
+        for (; s->at < s->format.n; s->at++) {
+                switch (s->format.p[s->at]) {
                 case '#':
-                        p->has_sharp = true;
+                        s->p.has_sharp = true;
                         break;
                 case '0':
-                        p->has_zero = true;
+                        s->p.has_zero = true;
                         break;
                 case '+':
-                        p->has_plus = true;
+                        s->p.has_plus = true;
                         break;
                 case '-':
-                        p->has_minus = true;
+                        s->p.has_minus = true;
                         break;
                 case ' ':
-                        p->has_space = true;
+                        s->p.has_space = true;
                         break;
                 default:
                         return;
@@ -701,119 +124,117 @@ static void scan_flags(struct printer *p)
         }
 }
 
-static void scan_width(struct printer *p)
+static void scan_width(struct scanner *s)
 {
         int64_t width;
 
-        if (!is_at(p, '*')) {
-                p->has_width = scan_number(p->format, &p->at, &p->width);
-                if (p->has_width && p->is_after_index)
-                        p->is_good_index = false;
+        if (!is_at(s, '*')) {
+                s->p.has_width = scan_number(s->format, &s->at, &s->p.width);
+                if (s->p.has_width && s->is_after_index)
+                        s->is_good_index = false;
                 return;
         }
-        p->at++;
-        p->is_after_index = false;
-        p->has_width = take_int(p, &width);
-        if (!p->has_width) {
-                buf_append_literal(p->out, "%!(BADWIDTH)");
+        s->at++;
+        s->is_after_index = false;
+        s->p.has_width = take_int(s, &width);
+        if (!s->p.has_width) {
+                buf_append_literal(s->p.out, "%!(BADWIDTH)");
                 return;
         }
-        p->has_minus = p->has_minus || width < 0;
-        p->width = (size_t)(width < 0 ? -width : width);
+        s->p.has_minus = s->p.has_minus || width < 0;
+        s->p.width = (size_t)(width < 0 ? -width : width);
 }
 
-static void scan_precision(struct printer *p)
+static void scan_precision(struct scanner *s)
 {
         int64_t precision;
 
-        if (!is_at(p, '.') || p->at + 1 == p->format.n)
+        if (!is_at(s, '.') || s->at + 1 == s->format.n)
                 return;
-        p->at++;
-        if (p->is_after_index)
-                p->is_good_index = false;
-        scan_index(p);
-        if (!is_at(p, '*')) {
-                if (!scan_number(p->format, &p->at, &p->precision))
-                        p->precision = 0;
-                p->has_precision = true;
+        s->at++;
+        if (s->is_after_index)
+                s->is_good_index = false;
+        scan_index(s);
+        if (!is_at(s, '*')) {
+                if (!scan_number(s->format, &s->at, &s->p.precision))
+                        s->p.precision = 0;
+                s->p.has_precision = true;
                 return;
         }
-        p->at++;
-        p->is_after_index = false;
-        p->has_precision = take_int(p, &precision) && precision >= 0;
-        if (p->has_precision)
-                p->precision = (size_t)precision;
+        s->at++;
+        s->is_after_index = false;
+        s->p.has_precision = take_int(s, &precision) && precision >= 0;
+        if (s->p.has_precision)
+                s->p.precision = (size_t)precision;
         else
-                buf_append_literal(p->out, "%!(BADPREC)");
+                buf_append_literal(s->p.out, "%!(BADPREC)");
 }
 
-static void append_complaint(struct printer *p, uint32_t verb, struct str complaint)
+static void append_complaint(struct scanner *s, uint32_t verb, struct str complaint)
 {
-        buf_append_literal(p->out, "%!");
-        append_rune(p->out, verb);
-        buf_append_str(p->out, complaint);
+        buf_append_literal(s->p.out, "%!");
+        go_append_rune(s->p.out, verb);
+        buf_append_str(s->p.out, complaint);
 }
 
-/* One verb; p->at is behind its percent sign. */
-static void format_verb(struct printer *p)
+/* One verb; s->at is behind its percent sign. */
+static void format_verb(struct scanner *s)
 {
         uint32_t verb;
         size_t width;
 
-        p->is_good_index = true;
-        scan_flags(p);
-        scan_index(p);
-        scan_width(p);
-        scan_precision(p);
-        if (!p->is_after_index)
-                scan_index(p);
-        if (p->at >= p->format.n) {
-                buf_append_literal(p->out, "%!(NOVERB)");
+        s->is_good_index = true;
+        scan_flags(s);
+        scan_index(s);
+        scan_width(s);
+        scan_precision(s);
+        if (!s->is_after_index)
+                scan_index(s);
+        if (s->at >= s->format.n) {
+                buf_append_literal(s->p.out, "%!(NOVERB)");
                 return;
         }
-        verb = utf8_decode(str_skip(p->format, p->at), &width);
-        p->at += width;
+        verb = utf8_decode(str_skip(s->format, s->at), &width);
+        s->at += width;
         if (verb == '%') {
-                buf_append_char(p->out, '%');
-        } else if (!p->is_good_index) {
-                append_complaint(p, verb, STR("(BADINDEX)"));
-        } else if (p->next_argument >= p->n_arguments) {
-                append_complaint(p, verb, STR("(MISSING)"));
+                buf_append_char(s->p.out, '%');
+        } else if (!s->is_good_index) {
+                append_complaint(s, verb, STR("(BADINDEX)"));
+        } else if (s->next_argument >= s->n_arguments) {
+                append_complaint(s, verb, STR("(MISSING)"));
         } else {
                 if (verb == 'v' || verb == 'w') {
-                        p->is_go_syntax = p->has_sharp;
-                        p->has_sharp = p->has_plus = false;
+                        s->p.is_go_syntax = s->p.has_sharp;
+                        s->p.has_sharp = s->p.has_plus = false;
                 }
-                print_argument(p, p->arguments[p->next_argument++], verb);
+                go_print_argument(&s->p, s->arguments[s->next_argument++], verb);
         }
 }
 
-static void append_extra(struct printer *p)
+static void append_extra(struct scanner *s)
 {
-        clear_flags(p);
-        buf_append_literal(p->out, "%!(EXTRA ");
-        for (size_t i = p->next_argument; i < p->n_arguments && !p->out->has_failed; i++) {
-                if (i > p->next_argument)
-                        buf_append_literal(p->out, ", ");
-                append_type_and_value(p, p->arguments[i]);
+        clear_flags(&s->p);
+        buf_append_literal(s->p.out, "%!(EXTRA ");
+        for (size_t i = s->next_argument; i < s->n_arguments && !s->p.out->has_failed; i++) {
+                if (i > s->next_argument)
+                        buf_append_literal(s->p.out, ", ");
+                go_print_with_type(&s->p, s->arguments[i]);
         }
-        buf_append_char(p->out, ')');
+        buf_append_char(s->p.out, ')');
 }
 
 void go_sprintf(struct buf *b, struct str format, const struct value *const *arguments, size_t n_arguments,
                 unsigned flags)
 {
-        struct printer p = {
-                .out = b,
-                .scratch = BUF_INIT(b->max_bytes),
-                .options = flags,
+        struct scanner s = {
+                .p = { .out = b, .scratch = BUF_INIT(b->max_bytes), .options = flags },
                 .format = format,
                 .arguments = arguments,
                 .n_arguments = n_arguments,
         };
 
-        while (p.at < format.n && !b->has_failed) {
-                struct str rest = str_skip(format, p.at);
+        while (s.at < format.n && !b->has_failed) {
+                struct str rest = str_skip(format, s.at);
                 ptrdiff_t percent = str_find_char(rest, '%');
 
                 if (percent < 0) {
@@ -821,18 +242,18 @@ void go_sprintf(struct buf *b, struct str format, const struct value *const *arg
                         break;
                 }
                 buf_append(b, rest.p, (size_t)percent);
-                p.at += (size_t)percent + 1;
-                format_verb(&p);
+                s.at += (size_t)percent + 1;
+                format_verb(&s);
         }
-        if (!p.is_reordered && p.next_argument < n_arguments)
-                append_extra(&p);
-        buf_done(&p.scratch);
+        if (!s.is_reordered && s.next_argument < n_arguments)
+                append_extra(&s);
+        buf_done(&s.p.scratch);
 }
 
 void go_append_value(struct buf *b, const struct value *v)
 {
-        struct printer p = { .out = b, .scratch = BUF_INIT(b->max_bytes) };
+        struct go_printer p = { .out = b, .scratch = BUF_INIT(b->max_bytes) };
 
-        print_argument(&p, v, 'v');
+        go_print_argument(&p, v, 'v');
         buf_done(&p.scratch);
 }

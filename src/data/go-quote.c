@@ -1,6 +1,6 @@
 #include "gotext.h"
 
-#include "buf.h"
+#include "go-print.h"
 #include "utf8.h"
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -9,13 +9,6 @@ static void append_hex(struct buf *b, uint32_t u, unsigned n_digits)
 {
         for (unsigned i = n_digits; i-- > 0;)
                 buf_append_char(b, hex_digits[u >> (4 * i) & 15]);
-}
-
-static void append_rune(struct buf *b, uint32_t rune)
-{
-        char bytes[4];
-
-        buf_append(b, bytes, utf8_encode(rune, bytes));
 }
 
 /* The letter of a two-character escape, or 0. */
@@ -35,7 +28,7 @@ static void append_escaped(struct buf *b, uint32_t rune, char quote, bool is_asc
                 buf_append_char(b, '\\');
                 buf_append_char(b, (char)rune);
         } else if (is_ascii_only ? rune >= 0x20 && rune < 0x7F : go_is_printable(rune)) {
-                append_rune(b, rune);
+                go_append_rune(b, rune);
         } else if (letter) {
                 buf_append_char(b, '\\');
                 buf_append_char(b, letter);
