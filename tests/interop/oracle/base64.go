@@ -22,8 +22,8 @@ func init() {
 	suites["base64"] = suite{gen: genBase64, run: runBase64}
 }
 
-// spoil makes a valid text nearly valid.
-func spoil(r *rand.Rand, text []byte) []byte {
+// base64Spoil makes a valid text nearly valid.
+func base64Spoil(r *rand.Rand, text []byte) []byte {
 	for range r.Intn(3) {
 		at := r.Intn(len(text) + 1)
 		insert := []string{"\n", "\r\n", "=", "==", "A", "!", "-", "_", "+", "/", " ", "\x00", "\xff", "é", "=\n="}[r.Intn(15)]
@@ -59,9 +59,9 @@ func genBase64(r *rand.Rand, count int, emit func(c any)) {
 		case 1:
 			emit(base64Case{"any", b64(string(text))})
 		case 2:
-			emit(base64Case{"any", b64(string(spoil(r, text)))})
+			emit(base64Case{"any", b64(string(base64Spoil(r, text)))})
 		default:
-			emit(base64Case{"decode", b64(string(spoil(r, text)))})
+			emit(base64Case{"decode", b64(string(base64Spoil(r, text)))})
 		}
 	}
 }

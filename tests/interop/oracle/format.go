@@ -39,9 +39,9 @@ func unb64(s string) string {
 	return string(b)
 }
 
-// tagged turns a Go value into its form in a case: {"i": "42"}, {"d": bits in hex}, {"s": base64}, {"b": true},
+// formatTagged turns a Go value into its form in a case: {"i": "42"}, {"d": bits in hex}, {"s": base64}, {"b": true},
 // {"a": [...]}, {"o": [[key, value], ...]} in random order, or null.
-func tagged(r *rand.Rand, v any) any {
+func formatTagged(r *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -56,13 +56,13 @@ func tagged(r *rand.Rand, v any) any {
 	case []any:
 		items := []any{}
 		for _, item := range v {
-			items = append(items, tagged(r, item))
+			items = append(items, formatTagged(r, item))
 		}
 		return map[string]any{"a": items}
 	case map[string]any:
 		members := []any{}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			members = append(members, []any{b64(k), tagged(r, v[k])})
+			members = append(members, []any{b64(k), formatTagged(r, v[k])})
 		}
 		r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		return map[string]any{"o": members}
@@ -70,7 +70,7 @@ func tagged(r *rand.Rand, v any) any {
 	panic("type")
 }
 
-func untagged(v any) any {
+func formatUntagged(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil
@@ -90,13 +90,13 @@ func untagged(v any) any {
 		case "a":
 			items := []any{}
 			for _, item := range x.([]any) {
-				items = append(items, untagged(item))
+				items = append(items, formatUntagged(item))
 			}
 			return items
 		case "o":
 			members := map[string]any{}
 			for _, member := range x.([]any) {
-				members[unb64(member.([]any)[0].(string))] = untagged(member.([]any)[1])
+				members[unb64(member.([]any)[0].(string))] = formatUntagged(member.([]any)[1])
 			}
 			return members
 		}
@@ -104,29 +104,29 @@ func untagged(v any) any {
 	panic("tag")
 }
 
-var hostileStrings = []string{
+var formatStrings = []string{
 	"", "a", "hello", "héllo wörld", "日本語", "\x00", "\x7f", "\a\b\f\n\r\t\v", `\`, `"`, "'", "`", "a`b", "tab\there", "line\nbreak",
 	"\x80", "\xff\xfe", "a\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\ufffd", "\ufeff", "\u2028\u2029", "\u00a0", "\u00ad",
 	"\u200b\u202e", "😀", "👩‍👩‍👧", "\U000e0001", "\U0010ffff", "e\u0301", "%", "%d", "%!d(string=x)", "\U0001fae8\u0378\u0530", "ǅ", "\u1680\u3000",
 	strings.Repeat("x", 70), strings.Repeat("é", 40), "true", "<nil>", "0x12", "-5", "\xe2\x82", "\xf0\x9f\x98",
 }
 
-var specialDoubles = []float64{
+var formatDoubles = []float64{
 	0, math.Copysign(0, -1), 1, -1, 3, 3.7, -2.5, 0.1, 1e5, 123456, 999999, 1e6, 1234567, 1e15, 1e16, 1e20, 1e21, 1e22, 1e23, 0.0001, 0.00001,
 	1e-7, 123456789.125, 100, 1 << 53, 1<<53 + 2, 1 << 62, -(1 << 63), 1 << 63, math.MaxFloat64, math.SmallestNonzeroFloat64, 2.2250738585072014e-308,
 	math.NaN(), math.Inf(1), math.Inf(-1), math.Pi, -math.E, 0.5, 1.5, 2.5, 1e100, 9.999999e5, 999999.5, 9.5, 0.05, 65, 0x1F600, 0xD800, 0x110000,
 	math.Float64frombits(0xFFF8000000000001),
 }
 
-var specialInts = []int64{
+var formatInts = []int64{
 	0, 1, -1, 5, 7, 9, 10, 42, -42, 65, 97, 127, 128, 255, 256, 1000, 0x378, 0xFFFD, 0xFEFF, 0xD800, 0xDFFF, 0x1F600, 0x10FFFF, 0x110000, 1 << 31, 1 << 32,
 	-(1 << 31), math.MaxInt64, math.MinInt64, 39, 34, 92, 96, 8, 0xA0, 0xE9, 1000000, 1000001, -1000001,
 }
 
-func randomString(r *rand.Rand) string {
+func formatRandomString(r *rand.Rand) string {
 	switch r.Intn(4) {
 	case 0, 1:
-		return hostileStrings[r.Intn(len(hostileStrings))]
+		return formatStrings[r.Intn(len(formatStrings))]
 	case 2:
 		b := make([]byte, r.Intn(12))
 		r.Read(b)
@@ -139,10 +139,10 @@ func randomString(r *rand.Rand) string {
 	return string(runes)
 }
 
-func formatDouble(r *rand.Rand) float64 {
+func formatRandomDouble(r *rand.Rand) float64 {
 	switch r.Intn(5) {
 	case 0, 1:
-		return specialDoubles[r.Intn(len(specialDoubles))]
+		return formatDoubles[r.Intn(len(formatDoubles))]
 	case 2:
 		return math.Float64frombits(r.Uint64())
 	case 3:
@@ -151,17 +151,17 @@ func formatDouble(r *rand.Rand) float64 {
 	return math.Round(r.NormFloat64()*1e6) / math.Pow(10, float64(r.Intn(10)))
 }
 
-func randomInt(r *rand.Rand) int64 {
+func formatRandomInt(r *rand.Rand) int64 {
 	switch r.Intn(4) {
 	case 0:
 		return int64(r.Uint64()) >> r.Intn(64)
 	case 1:
 		return int64(r.Intn(40) - 10)
 	}
-	return specialInts[r.Intn(len(specialInts))]
+	return formatInts[r.Intn(len(formatInts))]
 }
 
-func randomArgument(r *rand.Rand, depth int) any {
+func formatRandomArgument(r *rand.Rand, depth int) any {
 	n := 12
 	if depth > 2 {
 		n = 10
@@ -172,21 +172,21 @@ func randomArgument(r *rand.Rand, depth int) any {
 	case 1:
 		return r.Intn(2) == 0
 	case 2, 3, 4:
-		return randomInt(r)
+		return formatRandomInt(r)
 	case 5, 6, 7:
-		return formatDouble(r)
+		return formatRandomDouble(r)
 	case 8, 9:
-		return randomString(r)
+		return formatRandomString(r)
 	case 10:
 		items := []any{}
 		for range r.Intn(4) {
-			items = append(items, randomArgument(r, depth+1))
+			items = append(items, formatRandomArgument(r, depth+1))
 		}
 		return items
 	}
 	members := map[string]any{}
 	for range r.Intn(4) {
-		members[randomString(r)] = randomArgument(r, depth+1)
+		members[formatRandomString(r)] = formatRandomArgument(r, depth+1)
 	}
 	return members
 }
@@ -194,7 +194,7 @@ func randomArgument(r *rand.Rand, depth int) any {
 // %p of an array or object prints an address, so p is a verb here only behind scalars (see genFormat).
 const formatVerbs = "vvvvvvdddsssqqxXeEfFgGbtoOcUTw"
 
-func randomNumber(r *rand.Rand) string {
+func formatRandomWidth(r *rand.Rand) string {
 	switch r.Intn(40) {
 	case 0:
 		return "1000000"[:r.Intn(4)+1]
@@ -206,7 +206,7 @@ func randomNumber(r *rand.Rand) string {
 	return strconv.Itoa(r.Intn(25))
 }
 
-func randomIndex(r *rand.Rand) string {
+func formatRandomIndex(r *rand.Rand) string {
 	switch r.Intn(12) {
 	case 0:
 		return "[]"
@@ -216,35 +216,35 @@ func randomIndex(r *rand.Rand) string {
 	return "[" + strconv.Itoa(r.Intn(4)+1) + "]"
 }
 
-func randomVerb(r *rand.Rand) string {
+func formatRandomVerb(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteByte('%')
 	for r.Intn(2) == 0 {
 		b.WriteByte("#0+- "[r.Intn(5)])
 	}
 	if r.Intn(8) == 0 {
-		b.WriteString(randomIndex(r))
+		b.WriteString(formatRandomIndex(r))
 	}
 	switch r.Intn(8) {
 	case 0, 1:
-		b.WriteString(randomNumber(r))
+		b.WriteString(formatRandomWidth(r))
 	case 2:
 		b.WriteByte('*')
 	}
 	if r.Intn(3) == 0 {
 		b.WriteByte('.')
 		if r.Intn(12) == 0 {
-			b.WriteString(randomIndex(r))
+			b.WriteString(formatRandomIndex(r))
 		}
 		switch r.Intn(4) {
 		case 0, 1:
-			b.WriteString(randomNumber(r))
+			b.WriteString(formatRandomWidth(r))
 		case 2:
 			b.WriteByte('*')
 		}
 	}
 	if r.Intn(8) == 0 {
-		b.WriteString(randomIndex(r))
+		b.WriteString(formatRandomIndex(r))
 	}
 	switch r.Intn(20) {
 	case 0:
@@ -255,13 +255,13 @@ func randomVerb(r *rand.Rand) string {
 	return b.String()
 }
 
-func formatText(r *rand.Rand) string {
+func formatRandom(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.Intn(3) {
 		if r.Intn(3) == 0 {
-			b.WriteString(randomString(r))
+			b.WriteString(formatRandomString(r))
 		}
-		b.WriteString(randomVerb(r))
+		b.WriteString(formatRandomVerb(r))
 	}
 	if r.Intn(10) == 0 {
 		b.WriteString([]string{"%", "%5", "%.", "%5.", "%[1]", "%[", "%-", "%*", "%.*", "%[1", "%[]", "%[1].", "%!"}[r.Intn(13)])
@@ -269,10 +269,10 @@ func formatText(r *rand.Rand) string {
 	return b.String()
 }
 
-func randomArguments(r *rand.Rand) []any {
+func formatRandomArguments(r *rand.Rand) []any {
 	args := []any{}
 	for range r.Intn(4) {
-		args = append(args, randomArgument(r, 0))
+		args = append(args, formatRandomArgument(r, 0))
 	}
 	return args
 }
@@ -283,15 +283,15 @@ func genFormat(r *rand.Rand, count int, emit func(c any)) {
 	sprintf := func(format string, args ...any) {
 		list := []any{}
 		for _, a := range args {
-			list = append(list, tagged(r, a))
+			list = append(list, formatTagged(r, a))
 		}
 		out(formatCase{Op: "sprintf", Format: b64(format), Args: list})
 	}
 	out(formatCase{Op: "runes"})
-	for _, s := range hostileStrings {
+	for _, s := range formatStrings {
 		out(formatCase{Op: "quote", Text: b64(s)})
 	}
-	for _, i := range specialInts {
+	for _, i := range formatInts {
 		out(formatCase{Op: "rune", Rune: int64(int32(i))})
 	}
 	composite := []any{"a", int64(1), 1.5, nil, true, []any{}, map[string]any{"k": []any{int64(65)}, "b": nil}}
@@ -320,26 +320,26 @@ func genFormat(r *rand.Rand, count int, emit func(c any)) {
 			sprintf(format, args...)
 		}
 	}
-	for _, d := range specialDoubles {
+	for _, d := range formatDoubles {
 		for _, verb := range []string{"%v", "%g", "%#g", "%e", "%#.0e", "%f", "%.0f", "%x", "%#x", "%X", "%.3x", "%b", "%G", "%.3g", "%#.3g", "%20.5f", "%+v", "% v", "%010v", "%-10v|",
 			"%+010.2f", "%.1200f", "%.1200e", "%.1200x", "%#.1200g", "%.1200g", "%#v", "%.10v", "%d", "%#.1200x"} {
 			sprintf(verb, d)
 		}
-		out(formatCase{Op: "integral", Format: b64("%d %x %U %c %q %o %O %5d %v %b %s %T"), Args: repeat(12, tagged(r, d))})
+		out(formatCase{Op: "integral", Format: b64("%d %x %U %c %q %o %O %5d %v %b %s %T"), Args: formatRepeat(12, formatTagged(r, d))})
 	}
 	for range count {
 		switch r.Intn(12) {
 		case 0:
-			out(formatCase{Op: "quote", Text: b64(randomString(r) + randomString(r))})
+			out(formatCase{Op: "quote", Text: b64(formatRandomString(r) + formatRandomString(r))})
 		case 1:
 			out(formatCase{Op: "rune", Rune: int64(r.Intn(0x120000) - 0x1000)})
 		default:
-			sprintf(formatText(r), randomArguments(r)...)
+			sprintf(formatRandom(r), formatRandomArguments(r)...)
 		}
 	}
 }
 
-func repeat(n int, v any) []any {
+func formatRepeat(n int, v any) []any {
 	list := []any{}
 	for range n {
 		list = append(list, v)
@@ -347,9 +347,9 @@ func repeat(n int, v any) []any {
 	return list
 }
 
-// integral is the deliberate difference: what Sprintf gives when integral doubles are passed as ints to the verbs that only
+// formatIntegral is the deliberate difference: what Sprintf gives when integral doubles are passed as ints to the verbs that only
 // ints have.
-func integral(format string, args []any) string {
+func formatIntegral(format string, args []any) string {
 	verbs := strings.Split(format, " ")
 	for i, a := range args {
 		verb := verbs[i][len(verbs[i])-1]
@@ -360,8 +360,8 @@ func integral(format string, args []any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// runeFacts is a hash over what is said about every rune, so that one case compares the whole table.
-func runeFacts() string {
+// formatRuneFacts is a hash over what is said about every rune, so that one case compares the whole table.
+func formatRuneFacts() string {
 	h := fnv.New64a()
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		fmt.Fprintf(h, "%t %x %x\n", strconv.IsPrint(r), unicode.ToUpper(r), unicode.ToLower(r))
@@ -376,20 +376,20 @@ func runFormat(raw json.RawMessage) any {
 	}
 	args := []any{}
 	for _, a := range c.Args {
-		args = append(args, untagged(a))
+		args = append(args, formatUntagged(a))
 	}
 	switch c.Op {
 	case "sprintf":
 		return b64(fmt.Sprintf(unb64(c.Format), args...))
 	case "integral":
-		return b64(integral(unb64(c.Format), args))
+		return b64(formatIntegral(unb64(c.Format), args))
 	case "quote":
 		s := unb64(c.Text)
 		return []any{b64(strconv.Quote(s)), b64(strconv.QuoteToASCII(s)), strconv.CanBackquote(s)}
 	case "rune":
 		return []any{strconv.QuoteRune(rune(c.Rune)), strconv.QuoteRuneToASCII(rune(c.Rune))}
 	case "runes":
-		return runeFacts()
+		return formatRuneFacts()
 	}
 	panic(c.Op)
 }

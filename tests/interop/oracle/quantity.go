@@ -40,7 +40,7 @@ var quantityTexts = []string{
 	"1e9223372036854775808", "1e99999999999999999999", "1e-99999999999999999999", "1e000000000000000000003", "\x00", "1\x00", "i", "in", "1i", "1in", "1Kin", "1Ki3", "1Ei3", "1E-", "1E+3", "1E+03", "+.e+5", "0.e5", "5k", "5.5k", "5.55k", "5.5555k", "5.5e-2",
 }
 
-func randomDigits(r *rand.Rand, n int) string {
+func quantityDigits(r *rand.Rand, n int) string {
 	b := make([]byte, n)
 	mode := r.Intn(4)
 	for i := range b {
@@ -56,7 +56,7 @@ func randomDigits(r *rand.Rand, n int) string {
 	return string(b)
 }
 
-func randomQuantity(r *rand.Rand) string {
+func quantityRandom(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString([]string{"", "", "", "", "-", "-", "+"}[r.Intn(7)])
 	switch r.Intn(6) {
@@ -65,15 +65,15 @@ func randomQuantity(r *rand.Rand) string {
 	case 2:
 		b.WriteString(strconv.Itoa(1 << r.Intn(31)))
 	case 3:
-		b.WriteString(randomDigits(r, r.Intn(24)))
+		b.WriteString(quantityDigits(r, r.Intn(24)))
 	case 4:
-		b.WriteString(randomDigits(r, r.Intn(8)))
+		b.WriteString(quantityDigits(r, r.Intn(8)))
 	case 5:
 		b.WriteString(strconv.FormatUint(r.Uint64()>>r.Intn(64), 10))
 	}
 	if r.Intn(3) == 0 {
 		b.WriteByte('.')
-		b.WriteString(randomDigits(r, []int{0, 1, 2, 3, 6, 9, 10, 12, 20, r.Intn(30)}[r.Intn(10)]))
+		b.WriteString(quantityDigits(r, []int{0, 1, 2, 3, 6, 9, 10, 12, 20, r.Intn(30)}[r.Intn(10)]))
 	}
 	switch r.Intn(12) {
 	case 0:
@@ -87,8 +87,8 @@ func randomQuantity(r *rand.Rand) string {
 	return b.String()
 }
 
-// near changes a text a little, so that pairs are close or equal in value.
-func near(r *rand.Rand, s string) string {
+// quantityNear changes a text a little, so that pairs are close or equal in value.
+func quantityNear(r *rand.Rand, s string) string {
 	q, err := resource.ParseQuantity(s)
 	if err != nil {
 		return s
@@ -122,15 +122,15 @@ func genQuantity(r *rand.Rand, count int, emit func(c any)) {
 	}
 	for e := -12; e < 320; e++ {
 		emit(quantityCase{A: fmt.Sprintf("%de%d", 1+r.Intn(1000), e)})
-		emit(quantityCase{A: fmt.Sprintf("%s.%se%d", randomDigits(r, 12), randomDigits(r, 12), e)})
+		emit(quantityCase{A: fmt.Sprintf("%s.%se%d", quantityDigits(r, 12), quantityDigits(r, 12), e)})
 	}
 	for range count {
-		s := randomQuantity(r)
+		s := quantityRandom(r)
 		switch r.Intn(4) {
 		case 0:
-			compare(s, randomQuantity(r))
+			compare(s, quantityRandom(r))
 		case 1:
-			compare(s, near(r, s))
+			compare(s, quantityNear(r, s))
 		default:
 			emit(quantityCase{A: s})
 		}
