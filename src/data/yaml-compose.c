@@ -62,6 +62,16 @@ static size_t original_offset_of(struct composer *c, size_t index)
         return c->is_utf16 ? 0 : (size_t)((ptrdiff_t)(offset - c->surplus) - yaml_dialect_shift(c->dialect, offset));
 }
 
+/* The same for a byte of the text, wherever characters begin. */
+static size_t original_of_byte(const struct composer *c, size_t offset)
+{
+        size_t surplus = 0;
+
+        for (size_t i = 0; i < offset && i < c->text.n; i++)
+                surplus += yaml_dialect_surplus(c->dialect, str_skip(c->text, i));
+        return (size_t)((ptrdiff_t)(offset - surplus) - yaml_dialect_shift(c->dialect, offset));
+}
+
 static struct position position_of(struct composer *c, yaml_mark_t mark)
 {
         if (c->is_utf16)
@@ -110,7 +120,8 @@ static int fail_parser(struct composer *c, struct err *err)
         if (p->error == YAML_MEMORY_ERROR)
                 abort();
         if (p->error == YAML_READER_ERROR)
-                return fail(c, 0, problem, source_position(c->text, p->problem_offset), err);
+                return fail(c, 0, problem,
+                            source_position(c->dialect->original, original_of_byte(c, p->problem_offset)), err);
         if (p->error == YAML_SCANNER_ERROR && !c->is_utf16 &&
             yaml_dialect_fix_problem(c->dialect, problem, offset_of(c, p->problem_mark.index)))
                 return AGAIN;
@@ -140,7 +151,7 @@ static struct str copy_chars(struct composer *c, const yaml_char_t *s)
 static int check_flow_scalar(struct composer *c, const yaml_event_t *e, size_t content, struct err *err)
 {
         const struct yaml_node *parent = *vec_last(&c->stack);
-        bool is_sequence = parent->type == YAML_NODE_SEQUENCE || !strchr("{&!", c->text.p[parent->raw]);
+        bool is_sequence = parent->type == YAML_NODE_SEQUENCE || str_find_char(STR("{&!"), c->text.p[parent->raw]) < 0;
         size_t end = offset_of(c, e->end_mark.index), line;
         ptrdiff_t at;
 
@@ -329,4 +340,15 @@ int yaml_compose(struct arena *a, struct str text, uint32_t max_depth, struct ya
                 r = compose_once(a, &d, max_depth, ret, err);
         while (r == AGAIN);
         return r < 0 ? r : 0;
+}
+
+struct str yaml_with_newline(struct arena *a, struct str text)
+{
+        char *copy;
+
+        if (str_ends_with(text, STR("\n")))
+                return text;
+        copy = arena_cstring(a, text);
+        copy[text.n] = '\n';
+        return str_make(copy, text.n + 1);
 }

@@ -34,6 +34,9 @@ struct yaml_node {
  * it and carry the position. */
 int yaml_compose(struct arena *a, struct str text, uint32_t max_depth, struct yaml_node **ret, struct err *err);
 
+/* The text of a document of a stream, its last line ended as upstream ends it: that shows in the line numbers of errors. */
+struct str yaml_with_newline(struct arena *a, struct str text);
+
 /* Line and column of a node, for errors. */
 struct position yaml_node_position(struct str text, const struct yaml_node *n);
 

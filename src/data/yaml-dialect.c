@@ -207,7 +207,7 @@ size_t yaml_skip_properties(struct str text, size_t offset, struct str *ret_tag)
         struct str rest = str_skip(text, offset);
 
         *ret_tag = STR_NONE;
-        while (rest.n && (is_blank(rest.p[0]) || strchr("#&!", rest.p[0]))) {
+        while (rest.n && (is_blank(rest.p[0]) || str_find_char(STR("#&!"), rest.p[0]) >= 0)) {
                 size_t n = 1;
 
                 if (rest.p[0] == '#')

@@ -49,6 +49,7 @@ struct reader {
         uint64_t n_decoded; /* nodes visited, aliases expanded */
         uint64_t n_aliased; /* ... of these inside aliases */
         uint64_t aliased_bytes;
+        size_t n_mappings;
         uint32_t alias_depth;
         bool has_special_float; /* infinity or NaN: JSON cannot have them */
         VEC(struct duplicate) duplicates;
@@ -60,6 +61,7 @@ struct members {
         VEC(struct member) list;
         struct map index; /* key to place in the list + 1 */
         struct map typed; /* strict mode: keys by type and text */
+        size_t number;    /* of the mapping in the document */
 };
 
 #define SCANNED_MEMBERS 12
@@ -207,34 +209,22 @@ struct key {
         const struct yaml_node *node; /* behind aliases */
 };
 
-static struct str text_of_key(struct reader *r, const struct yaml_scalar *s, struct str text)
+static struct str text_of_key(struct reader *r, const struct members *m, const struct yaml_scalar *s, struct str text)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
-        switch (s->kind) {
-        case YAML_KIND_BOOL:
-                return s->boolean ? STR("true") : STR("false");
-        case YAML_KIND_INT:
-                buf_append_int(&b, s->integer);
-                return buf_to_arena(&b, r->arena);
-        case YAML_KIND_FLOAT:
-                yaml_append_float_key(&b, s->number);
-                return buf_to_arena(&b, r->arena);
-        case YAML_KIND_STRING:
-        case YAML_KIND_TIMESTAMP:
-        case YAML_KIND_MERGE:
-        case YAML_KIND_BINARY:
-                return utf8_is_valid(text) ? arena_copy(r->arena, text) : replace_invalid(r->arena, text);
-        case YAML_KIND_NULL:
-        case YAML_KIND_UINT:
-                break;
+        if (!yaml_append_key(&b, s, text)) {
+                /* Two bytes that are not UTF-8, so that no text equals it. */
+                buf_appendf(&b, "\xFF\xFF%zu ", m->number);
+                if (s->kind == YAML_KIND_UINT)
+                        buf_append_uint(&b, s->natural);
+                return buf_to_arena(&b, r->scratch);
         }
-        /* Two bytes that are not UTF-8, so that no text equals it. */
-        buf_appendf(&b, "\xFF\xFF%zu", r->bad_keys.n);
-        return buf_to_arena(&b, r->scratch);
+        return utf8_is_valid(buf_str(&b)) ? buf_to_arena(&b, r->arena) : replace_invalid(r->arena, buf_str(&b));
 }
 
-static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, struct key *ret, struct err *err)
+static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, const struct members *m, struct key *ret,
+                      struct err *err)
 {
         struct yaml_decoded *d;
         struct str text;
@@ -256,7 +246,7 @@ static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, str
                 code = resolve(r, ret->node, &ret->scalar, &text, err);
         if (code < 0)
                 return code;
-        ret->text = text_of_key(r, &ret->scalar, text);
+        ret->text = text_of_key(r, m, &ret->scalar, text);
         return 0;
 }
 
@@ -385,7 +375,7 @@ static int decode_member(struct reader *r, struct yaml_node *key, struct yaml_no
         struct key k = { 0 };
         int code;
 
-        code = decode_key(r, key, depth, &k, err);
+        code = decode_key(r, key, depth, m, &k, err);
         if (code >= 0)
                 code = decode(r, value, depth, &decoded, err);
         if (code < 0)

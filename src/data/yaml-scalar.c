@@ -514,7 +514,7 @@ static void append_plain(struct buf *b, struct str digits, int exponent)
         }
 }
 
-void yaml_append_float_key(struct buf *b, double number)
+static void append_float_key(struct buf *b, double number)
 {
         float f = fabsf((float)number);
         _cleanup_buf_ struct buf digits = BUF_INIT(0);
@@ -542,4 +542,29 @@ void yaml_append_float_key(struct buf *b, double number)
                 append_with_exponent(b, buf_str(&digits), exponent);
         else
                 append_plain(b, buf_str(&digits), exponent);
+}
+
+bool yaml_append_key(struct buf *b, const struct yaml_scalar *s, struct str text)
+{
+        switch (s->kind) {
+        case YAML_KIND_BOOL:
+                buf_append_str(b, s->boolean ? STR("true") : STR("false"));
+                return true;
+        case YAML_KIND_INT:
+                buf_append_int(b, s->integer);
+                return true;
+        case YAML_KIND_FLOAT:
+                append_float_key(b, s->number);
+                return true;
+        case YAML_KIND_STRING:
+        case YAML_KIND_TIMESTAMP:
+        case YAML_KIND_MERGE:
+        case YAML_KIND_BINARY:
+                buf_append_str(b, text);
+                return true;
+        case YAML_KIND_NULL:
+        case YAML_KIND_UINT:
+                break;
+        }
+        return false;
 }

@@ -50,8 +50,9 @@ bool yaml_node_is_merge(const struct yaml_node *key);
 /* A base-60 number such as 1:30, which older readers take for a number: such strings are written with quotes. */
 bool yaml_is_base60(struct str text);
 
-/* A float as a mapping key: strconv.FormatFloat(d, 'g', -1, 32), with .inf, -.inf and .nan. */
-void yaml_append_float_key(struct buf *b, double d);
+/* The string that a scalar becomes as a mapping key; floats have the digits of single precision, as upstream prints them.
+ * False for null and for integers beyond int64, which cannot be keys. */
+bool yaml_append_key(struct buf *b, const struct yaml_scalar *s, struct str text);
 
 /* The order in which go-yaml writes keys: numbers inside them count as numbers (a2 before a10). Negative, 0 or positive. */
 int yaml_compare_keys(struct str left, struct str right);

@@ -7,7 +7,8 @@
 
 #include "json.h"
 #include "limits.h"
-#include "utf8.h"
+#include "source.h"
+#include "yaml-compose.h"
 
 #define SEPARATOR        STR("---")
 #define JSON_GUESS_BYTES 1024 /* how far upstream looks for the brace */
@@ -92,33 +93,27 @@ static void add_document(struct stream_reader *r, const struct value *v)
                 array_builder_add(&r->documents, *v);
 }
 
-/* Moves a position in a document to where that is in the stream. */
-static void shift_position(struct err *err, uint32_t line, size_t offset)
+/* Moves a position in a document to where that is in the stream; not past its end, where a newline may have been added. */
+static void shift_position(struct stream_reader *r, struct err *err, uint32_t line, size_t offset)
 {
         if (!err || err->position.line == 0)
                 return;
         err->position.line += line - 1;
         err->position.offset += offset;
+        if (err->position.offset > r->text.n)
+                err->position = source_position(r->text, r->text.n);
 }
 
 static int read_yaml_document(struct stream_reader *r, const struct yaml_document *d, struct err *err)
 {
         _cleanup_arena_ struct arena scratch;
-        struct str text = d->text;
         const struct value *v;
         int code;
 
         arena_init(&scratch, r->arena->name, 0);
-        if (!str_ends_with(text, STR("\n"))) {
-                /* Upstream ends every line, which shows in the line numbers of errors at the end. */
-                char *copy = arena_cstring(&scratch, text);
-
-                copy[text.n] = '\n';
-                text = str_make(copy, text.n + 1);
-        }
-        code = yaml_parse(r->arena, text, r->options, &v, err);
+        code = yaml_parse(r->arena, yaml_with_newline(&scratch, d->text), r->options, &v, err);
         if (code < 0) {
-                shift_position(err, d->line, d->offset);
+                shift_position(r, err, d->line, d->offset);
                 err_wrap(err, "error converting YAML to JSON");
                 return code;
         }
@@ -143,11 +138,11 @@ static int read_yaml(struct stream_reader *r, struct str text, size_t offset, ui
         return code;
 }
 
-static bool looks_like_json(struct str text)
+bool yaml_stream_is_json(struct str text)
 {
         struct str start = str_first(text, JSON_GUESS_BYTES);
 
-        while (start.n && strchr(" \t\n\v\f\r", start.p[0]))
+        while (start.n && str_find_char(STR(" \t\n\v\f\r"), start.p[0]) >= 0)
                 start = str_skip(start, 1);
         return str_starts_with(start, STR("{"));
 }
@@ -186,7 +181,7 @@ static int read_rest(struct stream_reader *r, size_t offset, struct err *json_er
         size_t before = r->n_read;
         int code;
 
-        while (rest.n && strchr(" \t\v\f\r\n", rest.p[0])) {
+        while (rest.n && str_find_char(STR(" \t\v\f\r\n"), rest.p[0]) >= 0) {
                 bool is_newline = rest.p[0] == '\n';
 
                 rest = str_skip(rest, 1);
@@ -220,7 +215,7 @@ static int read_json(struct stream_reader *r, struct err *err)
                 if (code == ERR_NOT_FOUND)
                         return 0;
                 if (code < 0) {
-                        shift_position(&json_error, line_at(r->text, offset), offset);
+                        shift_position(r, &json_error, line_at(r->text, offset), offset);
                         if (n_values >= JSON_SURE_VALUES || code == ERR_LIMIT)
                                 return fail_json(r, &json_error, false, err);
                         return read_rest(r, offset, &json_error, err);
@@ -240,7 +235,7 @@ int yaml_parse_stream(struct arena *a, struct str text, const struct yaml_read_o
         if (text.n > max_bytes)
                 return err_set(err, ERR_LIMIT, "yaml: text is larger than the limit of %zu bytes", max_bytes);
         array_builder_init(&r.documents, a, 0);
-        code = looks_like_json(text) ? read_json(&r, err) : read_yaml(&r, text, 0, 1, err);
+        code = yaml_stream_is_json(text) ? read_json(&r, err) : read_yaml(&r, text, 0, 1, err);
         if (code < 0)
                 return code;
         *ret = value_put(a, array_builder_finish(&r.documents));

@@ -71,6 +71,8 @@ static void put_char(struct writer *w, char c)
 
 static void put_rune(struct writer *w, struct str rune)
 {
+        if (rune.n == 1 && (unsigned char)rune.p[0] >= 0x80)
+                rune = STR("\xEF\xBF\xBD");
         buf_append_str(w->buf, rune);
         w->column++;
 }
@@ -479,18 +481,38 @@ static int compare_members(const void *left, const void *right)
 {
         const struct member *const *a = left, *const *b = right;
 
-        return yaml_compare_keys((*a)->key, (*b)->key);
+        return str_compare((*a)->key, (*b)->key);
+}
+
+/* A merge sort, because go-yaml's order is no order: 1b, 9 and 10 each come before the next in a circle. Bytewise order comes
+ * first, so that the result does not depend on the order of insertion. */
+static void sort_members(const struct member **members, const struct member **spare, size_t n)
+{
+        size_t half = n / 2, left = 0, right = half, at = 0;
+
+        if (n < 2)
+                return;
+        sort_members(members, spare, half);
+        sort_members(members + half, spare, n - half);
+        while (left < half && right < n)
+                spare[at++] = yaml_compare_keys(members[right]->key, members[left]->key) < 0 ? members[right++]
+                                                                                             : members[left++];
+        while (left < half)
+                spare[at++] = members[left++];
+        memcpy(members, spare, at * sizeof(*members));
 }
 
 static int write_object(struct writer *w, const struct value *v, struct err *err)
 {
-        _cleanup_free_ const struct member **sorted = xmalloc(v->n * sizeof(*sorted));
+        _cleanup_free_ const struct member **sorted = xmalloc(v->n * 2 * sizeof(*sorted));
         int outer = w->indent, r;
 
         for (uint32_t i = 0; i < v->n; i++)
                 sorted[i] = &v->members[i];
-        if (!(w->flags & YAML_KEEP_ORDER))
+        if (!(w->flags & YAML_KEEP_ORDER)) {
                 qsort(sorted, v->n, sizeof(*sorted), compare_members);
+                sort_members(sorted, sorted + v->n, v->n);
+        }
         w->indent = outer < 0 ? 0 : outer + INDENT;
         for (uint32_t i = 0; i < v->n; i++) {
                 r = write_member(w, sorted[i], err);

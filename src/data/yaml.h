@@ -38,6 +38,9 @@ struct yaml_document {
  * ERR_INVALID `invalid Yaml document separator: X`. Returns 1 for a document, 0 at the end, negative on error. */
 int yaml_stream_next(struct yaml_stream *s, struct yaml_document *ret, struct err *err);
 
+/* Whether a stream is read as JSON first: its first character, white space aside, is a brace. */
+bool yaml_stream_is_json(struct str text);
+
 /* All documents of a stream that are not null, in order; JSON streams (concatenated objects) too. Positions in errors are
  * those in the whole text. This is how every file a user names is read. ret is an array value. */
 int yaml_parse_stream(struct arena *a, struct str text, const struct yaml_read_options *options,

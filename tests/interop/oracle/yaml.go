@@ -199,7 +199,10 @@ func genYAML(r *rand.Rand, count int, emit func(c any)) {
 		case i%4 == 3:
 			d = g.mutate(g.mutate(d))
 		}
-		out(yamlCase{Read: []byte(d), Strict: i%5 == 0})
+		// Two keys that JSON cannot have: which of them is named is up to chance.
+		if _, err := yaml.YAMLToJSON([]byte(d)); err == nil || !strings.HasPrefix(err.Error(), "unsupported map key") {
+			out(yamlCase{Read: []byte(d), Strict: i%5 == 0})
+		}
 		if i%3 == 0 {
 			s := g.stream()
 			out(yamlCase{Stream: []byte(s)})
