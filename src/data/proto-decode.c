@@ -163,13 +163,20 @@ static void sort_many(struct decoder *d, struct member *members, size_t n)
         memcpy(members, sorted, n * sizeof(*sorted));
 }
 
+static inline bool stands_before(struct str a, struct str b)
+{
+        if (LIKELY(a.n && b.n && *a.p != *b.p))
+                return (uint8_t)*a.p < (uint8_t)*b.p;
+        return str_compare(a, b) < 0;
+}
+
 static void sort_few(struct member *members, size_t n)
 {
         for (size_t i = 1; i < n; i++) {
                 struct member m = members[i];
                 size_t at = i;
 
-                for (; at > 0 && str_compare(members[at - 1].key, m.key) > 0; at--)
+                for (; at > 0 && stands_before(m.key, members[at - 1].key); at--)
                         members[at] = members[at - 1];
                 members[at] = m;
         }
@@ -192,14 +199,30 @@ static size_t sort_members(struct decoder *d, struct member *members, size_t n)
         return kept;
 }
 
-static bool stands_before(struct str a, struct str b)
-{
-        if (LIKELY(a.n && b.n && *a.p != *b.p))
-                return (uint8_t)*a.p < (uint8_t)*b.p;
-        return str_compare(a, b) < 0;
-}
-
 /* Struct, ListValue, Value */
+
+enum value_field { /* of google.protobuf.Value */
+                   VALUE_FIELD_NONE = 0,
+                   VALUE_FIELD_NULL = 1,
+                   VALUE_FIELD_NUMBER = 2,
+                   VALUE_FIELD_STRING = 3,
+                   VALUE_FIELD_BOOL = 4,
+                   VALUE_FIELD_STRUCT = 5,
+                   VALUE_FIELD_LIST = 6,
+};
+
+#define VALUE_TAG(field, wire) (VALUE_FIELD_##field << 3 | PROTO_WIRE_##wire)
+
+static int number_of_bits(struct decoder *d, uint64_t bits, struct value *ret)
+{
+        double number;
+
+        memcpy(&number, &bits, sizeof(number));
+        if (UNLIKELY(!isfinite(number)))
+                return fail(d, "the number of a google.protobuf.Value is not finite");
+        *ret = (struct value) { .type = VALUE_DOUBLE, .number = number };
+        return 0;
+}
 
 /* Moves over the next field. 1 and its contents if it is field 1 of a Struct or ListValue; 0 for any other. */
 static inline int next_element(struct decoder *d, struct cursor *c, struct str *ret)
@@ -252,49 +275,107 @@ static _noinline_ int decode_odd_entry(struct decoder *d, struct str entry, uint
         return r < 0 ? at_key(d, r, ret->key) : 0;
 }
 
-static int decode_entry(struct decoder *d, struct str entry, uint32_t depth, struct member *ret)
+/* Finds key and value of an entry of the usual shape: the key, the value, nothing else. */
+static inline bool split_entry(struct str entry, struct str *ret_key, struct str *ret_value)
 {
-        const char *p = entry.p, *end = p + entry.n, *key, *value;
-        size_t key_n, value_n;
-        int r;
+        const char *p = entry.p, *end = p + entry.n, *value;
 
         if (UNLIKELY(p == end || *p != (1 << 3 | PROTO_WIRE_BYTES)))
-                return decode_odd_entry(d, entry, depth, ret);
-        key = proto_read_length(p + 1, end, &key_n);
-        if (UNLIKELY(!key || key + key_n == end || key[key_n] != (2 << 3 | PROTO_WIRE_BYTES)))
-                return decode_odd_entry(d, entry, depth, ret);
-        value = proto_read_length(key + key_n + 1, end, &value_n);
-        if (UNLIKELY(!value || value + value_n != end))
-                return decode_odd_entry(d, entry, depth, ret);
-        if (UNLIKELY(!proto_text_is_valid(key, key_n)))
+                return false;
+        ret_key->p = proto_read_length(p + 1, end, &ret_key->n);
+        if (UNLIKELY(!ret_key->p))
+                return false;
+        value = ret_key->p + ret_key->n;
+        if (UNLIKELY(value == end || *value != (2 << 3 | PROTO_WIRE_BYTES)))
+                return false;
+        ret_value->p = proto_read_length(value + 1, end, &ret_value->n);
+        return LIKELY(ret_value->p && ret_value->p + ret_value->n == end);
+}
+
+/* A Value of the usual shape, exactly one field, that is no container: 1. Anything else: 0. The stores go straight to
+ * where the value will stay; a copy of what was just stored in parts would wait for them. */
+static inline int decode_leaf(struct decoder *d, struct str bytes, struct value *ret)
+{
+        const char *p = bytes.p, *end = p + bytes.n, *text;
+        uint64_t bits;
+        size_t n;
+
+        if (UNLIKELY(bytes.n < 2))
+                return 0;
+        switch (*p) {
+        case VALUE_TAG(STRING, BYTES):
+                text = proto_read_length(p + 1, end, &n);
+                if (UNLIKELY(!text || text + n != end))
+                        return 0;
+                if (UNLIKELY(!proto_text_is_valid(text, n)))
+                        return fail(d, "a string is not valid UTF-8");
+                *ret = (struct value) { .type = VALUE_STRING, .n = (uint32_t)n, .bytes = text };
+                return 1;
+        case VALUE_TAG(NUMBER, FIXED64):
+                if (UNLIKELY(bytes.n != 1 + sizeof(bits)))
+                        return 0;
+                memcpy(&bits, p + 1, sizeof(bits));
+                return UNLIKELY(number_of_bits(d, bits, ret) < 0) ? ERR_INVALID : 1;
+        case VALUE_TAG(BOOL, VARINT):
+        case VALUE_TAG(NULL, VARINT):
+                if (UNLIKELY(bytes.n != 2 || (p[1] & 0x80)))
+                        return 0;
+                if (*p == VALUE_TAG(NULL, VARINT))
+                        *ret = (struct value) { .type = VALUE_NULL };
+                else
+                        *ret = (struct value) { .type = VALUE_BOOL, .boolean = p[1] };
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+/* Pushes the entry's member. Nested members are pushed above it, so it stands there before its value is known. */
+static int push_entry(struct decoder *d, struct str entry, uint32_t depth)
+{
+        size_t at = d->members.n++;
+        struct member *m = &d->members.p[at], odd;
+        struct str value;
+        int r;
+
+        if (UNLIKELY(!split_entry(entry, &m->key, &value))) {
+                r = decode_odd_entry(d, entry, depth, &odd);
+                if (r >= 0)
+                        d->members.p[at] = odd;
+                return r;
+        }
+        if (UNLIKELY(!proto_text_is_valid(m->key.p, m->key.n)))
                 return fail(d, "a key is not valid UTF-8");
-        ret->key = str_make(key, key_n);
-        r = decode_value(d, str_make(value, value_n), depth, &ret->value);
-        return UNLIKELY(r < 0) ? at_key(d, r, ret->key) : 0;
+        r = decode_leaf(d, value, &m->value);
+        if (r == 0) {
+                r = decode_value(d, value, depth, &odd.value);
+                if (r >= 0)
+                        d->members.p[at].value = odd.value;
+        }
+        return UNLIKELY(r < 0) ? at_key(d, r, d->members.p[at].key) : 0;
 }
 
 static int decode_struct(struct decoder *d, struct cursor c, uint32_t depth, struct value *ret)
 {
         size_t base = d->members.n, n;
         bool is_sorted = true;
-        struct str entry, last_key = STR_NONE;
+        struct str entry;
         int r = enter_container(d, depth);
 
         if (r < 0)
                 return r;
         while (has_more(d, &c)) {
-                struct member m;
-
                 r = next_element(d, &c, &entry);
-                if (r > 0)
-                        r = decode_entry(d, entry, depth + 1, &m);
-                else if (r == 0)
+                if (r == 0)
                         continue;
+                vec_reserve(&d->members, 1);
+                if (r > 0)
+                        r = push_entry(d, entry, depth + 1);
                 if (UNLIKELY(r < 0))
                         return r;
-                is_sorted = is_sorted && (d->members.n == base || stands_before(last_key, m.key));
-                last_key = m.key;
-                vec_push(&d->members, m);
+                n = d->members.n;
+                is_sorted =
+                        is_sorted && (n - base == 1 || stands_before(d->members.p[n - 2].key, d->members.p[n - 1].key));
         }
         n = d->members.n - base;
         if (!is_sorted)
@@ -314,44 +395,26 @@ static int decode_list(struct decoder *d, struct cursor c, uint32_t depth, struc
                 return r;
         while (has_more(d, &c)) {
                 struct value item;
+                size_t at = d->items.n;
 
                 r = next_element(d, &c, &element);
                 if (r == 0)
                         continue;
-                if (r > 0) {
-                        r = decode_value(d, element, depth + 1, &item);
-                        if (UNLIKELY(r < 0))
-                                return at_index(d, r, d->items.n - base);
-                }
                 if (UNLIKELY(r < 0))
                         return r;
-                vec_push(&d->items, item);
+                vec_reserve(&d->items, 1);
+                d->items.n++;
+                r = decode_leaf(d, element, &d->items.p[at]);
+                if (r == 0) {
+                        r = decode_value(d, element, depth + 1, &item);
+                        if (r >= 0)
+                                d->items.p[at] = item;
+                }
+                if (UNLIKELY(r < 0))
+                        return at_index(d, r, at - base);
         }
         *ret = value_of_items(d->arena, d->items.p + base, d->items.n - base);
         d->items.n = base;
-        return 0;
-}
-
-enum value_field { /* of google.protobuf.Value */
-                   VALUE_FIELD_NONE = 0,
-                   VALUE_FIELD_NULL = 1,
-                   VALUE_FIELD_NUMBER = 2,
-                   VALUE_FIELD_STRING = 3,
-                   VALUE_FIELD_BOOL = 4,
-                   VALUE_FIELD_STRUCT = 5,
-                   VALUE_FIELD_LIST = 6,
-};
-
-#define VALUE_TAG(field, wire) (VALUE_FIELD_##field << 3 | PROTO_WIRE_##wire)
-
-static int number_of_bits(struct decoder *d, uint64_t bits, struct value *ret)
-{
-        double number;
-
-        memcpy(&number, &bits, sizeof(number));
-        if (UNLIKELY(!isfinite(number)))
-                return fail(d, "the number of a google.protobuf.Value is not finite");
-        *ret = value_of_double(number);
         return 0;
 }
 
@@ -436,49 +499,21 @@ static _noinline_ int decode_value_pieces(struct decoder *d, struct cursor c, ui
         return 0;
 }
 
-/* The usual shapes: exactly one field. */
+/* A Value that decode_leaf does not know: a container in the usual shape, or an odd one. */
 static int decode_value(struct decoder *d, struct str bytes, uint32_t depth, struct value *ret)
 {
         const char *p = bytes.p, *end = p + bytes.n, *contents;
-        uint64_t bits;
         size_t n;
 
-        if (UNLIKELY(bytes.n < 2))
-                goto odd;
-        switch (*p) {
-        case VALUE_TAG(STRING, BYTES):
-        case VALUE_TAG(STRUCT, BYTES):
-        case VALUE_TAG(LIST, BYTES):
+        if (LIKELY(bytes.n >= 2 && (*p == VALUE_TAG(STRUCT, BYTES) || *p == VALUE_TAG(LIST, BYTES)))) {
                 contents = proto_read_length(p + 1, end, &n);
-                if (UNLIKELY(!contents || contents + n != end))
-                        goto odd;
-                if (*p == VALUE_TAG(STRUCT, BYTES))
-                        return decode_struct(d, cursor_over(str_make(contents, n)), depth, ret);
-                if (*p == VALUE_TAG(LIST, BYTES))
-                        return decode_list(d, cursor_over(str_make(contents, n)), depth, ret);
-                if (UNLIKELY(!proto_text_is_valid(contents, n)))
-                        return fail(d, "a string is not valid UTF-8");
-                *ret = value_of_str(str_make(contents, n));
-                return 0;
-        case VALUE_TAG(NUMBER, FIXED64):
-                if (UNLIKELY(bytes.n != 1 + sizeof(bits)))
-                        goto odd;
-                memcpy(&bits, p + 1, sizeof(bits));
-                return number_of_bits(d, bits, ret);
-        case VALUE_TAG(BOOL, VARINT):
-                if (UNLIKELY(bytes.n != 2 || (p[1] & 0x80)))
-                        goto odd;
-                *ret = value_of_bool(p[1]);
-                return 0;
-        case VALUE_TAG(NULL, VARINT):
-                if (UNLIKELY(bytes.n != 2 || (p[1] & 0x80)))
-                        goto odd;
-                *ret = value_of_null();
-                return 0;
-        default:
-                break;
+                if (LIKELY(contents && contents + n == end)) {
+                        struct cursor c = cursor_over(str_make(contents, n));
+
+                        return *p == VALUE_TAG(STRUCT, BYTES) ? decode_struct(d, c, depth, ret)
+                                                              : decode_list(d, c, depth, ret);
+                }
         }
-odd:
         return decode_value_pieces(d, cursor_over(bytes), depth, ret);
 }
 
