@@ -10,8 +10,8 @@ struct contender {
         void *context;
 };
 
-/* Runs the contenders in turn for about `seconds` altogether, after a warm-up, and stores each one's best time per unit in
- * ret_ns. */
+/* Runs the contenders (at most 8, on this thread alone) in turn for about `seconds` altogether, after a warm-up, and stores
+ * each one's best processor time per unit in ret_ns. */
 void bench_compare(const struct contender *contenders, size_t n, double seconds, double *ret_ns);
 
 /* Prints `NAME: OURS vs PEER = RATIO (wanted >= WANTED) ok|MISSED` and returns whether it was met. */

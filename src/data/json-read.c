@@ -25,9 +25,13 @@
 
 /* Units */
 
+/* Units go into the arena when their container closes: what waits is held against its budget already. */
 static _noinline_ void grow_units(struct reader *r)
 {
-        size_t capacity = r->capacity * 2;
+        size_t capacity = r->capacity * 2, waiting = r->n_units * sizeof(*r->units);
+
+        if (r->arena->budget_bytes && r->arena->used_bytes + waiting > r->arena->budget_bytes)
+                r->arena->is_over_budget = true;
 
         if (r->units == r->initial_units) {
                 r->units = xmalloc(capacity * sizeof(*r->units));
@@ -218,18 +222,23 @@ static inline bool enter(struct reader *r, struct frame *f, const char *p)
         return false;
 }
 
-/* Puts the finished container in the place of its units and looks at the budget. */
+/* Puts the finished container in the place of its units; p is at its last byte. */
 static inline const char *leave(struct reader *r, const struct frame *f, const char *p, struct value v)
 {
         r->n_units = f->base;
         r->frame = f->parent;
         r->depth--;
         push_value(r, v);
-        if (UNLIKELY(r->arena->is_over_budget)) {
-                r->result = arena_check(r->arena, r->err);
-                return NULL;
-        }
         return p + 1;
+}
+
+/* Asked behind every value: true after an error. */
+static inline bool is_over_budget(struct reader *r)
+{
+        if (LIKELY(!r->arena->is_over_budget))
+                return false;
+        r->result = arena_check(r->arena, r->err);
+        return true;
 }
 
 static const char *read_array(struct reader *r, const char *p)
@@ -243,7 +252,7 @@ static const char *read_array(struct reader *r, const char *p)
                 return leave(r, &f, p, value_empty_array);
         for (;;) {
                 p = read_value(r, p);
-                if (!p)
+                if (!p || is_over_budget(r))
                         return NULL;
                 p = skip_space(p, r->end);
                 if (p >= r->end || *p != ',')
@@ -486,7 +495,7 @@ static inline const char *read_members(struct reader *r, const char *p, struct o
                 if (!p)
                         return NULL;
                 p = read_value(r, p);
-                if (!p)
+                if (!p || is_over_budget(r))
                         return NULL;
                 p = skip_space(p, r->end);
                 if (p >= r->end || *p != ',')
@@ -525,6 +534,8 @@ static const char *read_object(struct reader *r, const char *p)
 static const char *read_text(struct reader *r, const char *p, bool is_whole, const struct value **ret)
 {
         p = read_value(r, p);
+        if (p && is_over_budget(r))
+                p = NULL;
         if (p && is_whole) {
                 p = skip_space(p, r->end);
                 if (p < r->end)

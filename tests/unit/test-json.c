@@ -451,6 +451,25 @@ TEST(sizes)
                           arena_printf(&a, "[%.*s0]", STR_ARG(repeated(&a, "[1,2,{\"a\":\"some text\"}],", 20000))),
                           NULL, &v, &err) == ERR_LIMIT);
         ASSERT_TEXT(err_message(&err), "request memory limit of 100000 bytes exceeded");
+        arena_reset(&small);
+        ASSERT(json_parse(&small, arena_printf(&a, "\"%.*s\"", STR_ARG(repeated(&a, "x", 200000))), NULL, &v, NULL) ==
+               ERR_LIMIT);
+}
+
+/* An array that never closes does not wait for its end to hit the limit: reading stops soon behind it. */
+TEST(open_containers_count_against_the_budget)
+{
+        _cleanup_arena_ struct arena a, small;
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *v;
+        struct str text;
+
+        arena_init(&a, "test", 0);
+        arena_init(&small, "request", 100000);
+        text = arena_printf(&a, "[%.*s!", STR_ARG(repeated(&a, "0,", 50000)));
+        ASSERT(json_parse(&small, text, NULL, &v, &err) == ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err), "request memory limit of 100000 bytes exceeded");
+        ASSERT(json_parse(&a, text, NULL, &v, NULL) == ERR_INVALID);
 }
 
 /* Strings of every length around the steps of the scanner, plain and not, in texts that end right behind them. */
