@@ -37,9 +37,10 @@
 #define LIMIT_PATCH_COPY_BYTES     (16ull << 20) /* values that the copies of one JSON Patch add */
 
 /* Regular expressions */
-#define LIMIT_REGEX_PATTERN_BYTES (256u << 10) /* text of one expression */
-#define LIMIT_REGEX_BYTES         (8u << 20)   /* memory of one compiled expression */
-#define LIMIT_REGEX_RANGES        4000000      /* ranges that the classes of one expression may need on the way */
+#define LIMIT_REGEX_PATTERN_BYTES (64u << 10) /* text of one expression */
+#define LIMIT_REGEX_GROUPS        1000        /* capture groups of one expression: searching costs their square */
+#define LIMIT_REGEX_BYTES         (8u << 20)  /* memory of one compiled expression */
+#define LIMIT_REGEX_RANGES        4000000     /* ranges that the classes of one expression may need on the way */
 
 /* Logging */
 #define LIMIT_LOG_LINE_BYTES (64u << 10) /* one line; longer fields are cut */

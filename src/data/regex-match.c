@@ -67,6 +67,25 @@ static bool is_inside_character(struct str text, size_t at)
         return at < text.n && (text.p[at] & 0xC0) == 0x80;
 }
 
+/* As regex_engine_find, with the groups that the pattern has; n is at most their number + 1. */
+static bool find_groups(const struct regex *re, struct str text, size_t start, struct str *groups, size_t n)
+{
+        const uint32_t *numbers = re->syntax.engine_groups.p;
+        _cleanup_free_ struct str *all = NULL;
+        size_t n_all;
+
+        if (n < 2 || numbers[n - 2] == n - 1)
+                return regex_engine_find(re->engine, text, start, groups, n);
+        n_all = (size_t)numbers[n - 2] + 1;
+        all = xcalloc(n_all, sizeof(*all));
+        if (!regex_engine_find(re->engine, text, start, all, n_all))
+                return false;
+        groups[0] = all[0];
+        for (size_t i = 1; i < n; i++)
+                groups[i] = all[numbers[i - 1]];
+        return true;
+}
+
 /* As regex_find, in text that is valid UTF-8. */
 static bool find_valid(const struct regex *re, struct str text, size_t start, struct str *groups, size_t n)
 {
@@ -74,12 +93,12 @@ static bool find_valid(const struct regex *re, struct str text, size_t start, st
         size_t n_known = MIN(n, re->syntax.names.n + 1);
 
         if (!re->syntax.has_not_word_boundary) {
-                if (!regex_engine_find(re->engine, text, start, groups, n_known))
+                if (!find_groups(re, text, start, groups, n_known))
                         return false;
         } else {
                 /* The position is needed even when nobody asks for it. */
                 for (;; start++) {
-                        if (!regex_engine_find(re->engine, text, start, n ? groups : &whole, n ? n_known : 1))
+                        if (!find_groups(re, text, start, n ? groups : &whole, n ? n_known : 1))
                                 return false;
                         start = (size_t)((n ? groups[0] : whole).p - text.p);
                         if (!is_inside_character(text, start))

@@ -36,6 +36,9 @@ struct part {
         uint16_t height;  /* of the tree */
         uint16_t repeats; /* largest product of nested counts */
         uint32_t size;    /* instructions; stops growing beyond MAX_SIZE */
+        bool may_be_empty;
+        char op; /* the part is another one under * + ? or, for other counts, {; otherwise 0 */
+        bool is_lazy;
 };
 
 struct level {
@@ -46,7 +49,7 @@ struct level {
         bool last_is_repeated;
         bool has_alternatives;
         uint32_t start;      /* of the group in the rewritten text */
-        uint32_t groups;     /* captures before the group */
+        uint32_t groups;     /* the engine's groups before it */
         uint32_t last_start; /* the same of the last part */
         uint32_t last_groups;
         struct part parts; /* the sequence so far, without the last part, which an operator may still change */
@@ -62,6 +65,7 @@ struct parser {
         VEC(struct level) levels;
         struct runeset set;
         size_t n_runes;
+        uint32_t n_groups; /* of the engine, see enclose_last */
         struct regex_syntax out;
         struct err *err;
 };
@@ -134,6 +138,8 @@ static struct part part_join(struct part a, struct part b, enum shape shape)
                 .height = height_above(height),
                 .repeats = MAX(a.repeats, b.repeats),
                 .size = size_capped((uint64_t)a.size + b.size + (shape == SHAPE_ALTERNATE)),
+                .may_be_empty =
+                        shape == SHAPE_ALTERNATE ? a.may_be_empty || b.may_be_empty : a.may_be_empty && b.may_be_empty,
         };
 }
 
@@ -190,7 +196,7 @@ static void push_part(struct parser *p, struct part part)
         l->has_last = true;
         l->last_is_repeated = false;
         l->last_start = (uint32_t)p->out.rewritten.n;
-        l->last_groups = (uint32_t)p->out.names.n;
+        l->last_groups = p->n_groups;
 }
 
 static void push_simple(struct parser *p, enum shape shape)
@@ -202,7 +208,7 @@ static void push_simple(struct parser *p, enum shape shape)
 static int end_sequence(struct parser *p)
 {
         struct level *l = innermost(p);
-        struct part part = { .shape = SHAPE_EMPTY, .height = 1, .repeats = 1, .size = 1 };
+        struct part part = { .shape = SHAPE_EMPTY, .height = 1, .repeats = 1, .size = 1, .may_be_empty = true };
         int r;
 
         if (l->has_last)
@@ -287,6 +293,7 @@ static void literal(struct parser *p, uint32_t rune)
 static void assertion(struct parser *p, const char *text)
 {
         push_simple(p, SHAPE_OTHER);
+        innermost(p)->last.may_be_empty = true;
         buf_append_str(&p->out.rewritten, str_from(text));
 }
 
@@ -665,8 +672,8 @@ static bool read_counts(struct str *s, int *ret_min, int *ret_max)
         return true;
 }
 
-/* The outline of x{min,max}. */
-static struct part part_repeat(struct part x, int min, int max)
+/* The outline of x{min,max}; max -1 means none. */
+static struct part part_repeat(struct part x, char op, int min, int max, bool is_lazy)
 {
         int count = max < 0 ? min : max;
         uint64_t size = max < 0 ? 1 + (uint64_t)min * x.size : (uint64_t)max * x.size + (uint64_t)(max - min);
@@ -678,6 +685,13 @@ static struct part part_repeat(struct part x, int min, int max)
         else if (count > 0)
                 x.repeats = (uint16_t)MIN(x.repeats * count, MAX_REPEAT + 1);
         x.size = size_capped(MAX(size, (uint64_t)1));
+        x.height = height_above(x.height);
+        x.shape = SHAPE_OTHER;
+        x.may_be_empty |= min == 0;
+        if (min != 1 || max != 1) {
+                x.op = op;
+                x.is_lazy = is_lazy;
+        }
         return x;
 }
 
@@ -690,59 +704,97 @@ static void empty_last(struct parser *p)
 
         b->n = l->last_start;
         buf_append_literal(b, "(?:");
-        for (size_t i = l->last_groups; i < p->out.names.n; i++)
+        for (size_t i = l->last_groups; i < p->n_groups; i++)
                 buf_append_literal(b, "()");
         buf_append_char(b, ')');
 }
 
-/* Makes one piece of what an operator has already been applied to. */
-static void enclose_last(struct parser *p)
+/* Makes one piece of the last part and what follows it. */
+static void enclose_last(struct parser *p, struct str what_follows)
 {
         struct buf *b = &p->out.rewritten;
+        struct str opening = STR("(?:");
         char *at;
 
-        if (!buf_reserve(b, 4))
+        if (!buf_reserve(b, opening.n + what_follows.n + 1))
                 return;
         at = b->p + innermost(p)->last_start;
-        memmove(at + 3, at, (size_t)(b->p + b->n - at));
-        memcpy(at, "(?:", 3);
-        b->n += 3;
-        b->p[b->n++] = ')';
+        memmove(at + opening.n, at, (size_t)(b->p + b->n - at));
+        memcpy(at, opening.p, opening.n);
+        b->n += opening.n;
+        buf_append_str(b, what_follows);
+        buf_append_char(b, ')');
 }
 
-/* An operator was read from the start of p->rest up to `rest`. min is -1 for those without counts. */
+/* Prepares the last part for an operator. The engine makes one of two operators on one another (x+?)?? where Go keeps both,
+ * and it drops an empty step from a loop that goes round through nothing; either shows in which match is preferred, inside
+ * of further loops. Something empty behind the part prevents the first, an empty group (which costs a number) the second.
+ * An operator on the same operator is one in both. */
+static void fit_last(struct parser *p, struct part x, char op, bool is_loop, bool is_lazy)
+{
+        bool is_same = op != '{' && x.op == op && x.is_lazy == is_lazy;
+
+        if (is_loop && x.may_be_empty && !is_same) {
+                p->n_groups++;
+                enclose_last(p, STR("()"));
+        } else if (x.op && !is_same) {
+                enclose_last(p, STR("(?:)"));
+        } else if (innermost(p)->last_is_repeated) {
+                enclose_last(p, STR(""));
+        }
+}
+
+/* The operator for counts, if one exists: {0,} is *; otherwise {. */
+static char simple_operator(int min, int max)
+{
+        if (max < 0)
+                return min == 0 ? '*' : min == 1 ? '+' : '{';
+        return min == 0 && max == 1 ? '?' : '{';
+}
+
+static void write_repeat(struct parser *p, struct part x, struct str counts, int min, int max, bool is_lazy)
+{
+        struct buf *b = &p->out.rewritten;
+        char op = simple_operator(min, max);
+
+        if (min == 1 && max == 1)
+                return;
+        if (max == 0)
+                empty_last(p);
+        else
+                fit_last(p, x, op, max < 0, is_lazy);
+        if (op == '{')
+                buf_append_str(b, counts);
+        else
+                buf_append_char(b, op);
+        if (is_lazy)
+                buf_append_char(b, '?');
+        innermost(p)->last_is_repeated = true;
+}
+
+/* An operator was read from the start of p->rest up to `rest`. */
 static int repeat(struct parser *p, struct str rest, int min, int max)
 {
         struct str start = p->rest, op = before(p->rest, rest);
         struct level *l = innermost(p);
-        struct part x;
         bool is_lazy = str_cut_prefix(&rest, STR("?"));
+        struct part x;
         int r;
 
         if (p->last_repeat.p)
                 return fail(p, "invalid nested repetition operator", before(p->last_repeat, rest));
         if (!l->has_last)
                 return fail(p, "missing argument to repetition operator", before(start, rest));
-        x = l->last;
-        if (min >= 0)
-                x = part_repeat(x, min, max);
-        else
-                x.size = size_capped((uint64_t)x.size + (op.p[0] == '*' ? 2 : 1));
-        x.shape = SHAPE_OTHER;
-        x.height = height_above(l->last.height);
+        is_lazy ^= !!(p->flags & FLAG_UNGREEDY);
+        x = part_repeat(l->last, simple_operator(min, max), min, max, is_lazy);
+        if (op.p[0] != '{')
+                x.size = size_capped((uint64_t)l->last.size + (op.p[0] == '*' ? 2 : 1));
         r = check_part(p, x);
         if (r < 0)
                 return r;
         if ((min >= 2 || max >= 2) && x.repeats > MAX_REPEAT)
                 return fail(p, "invalid repeat count", before(start, rest));
-        if (max == 0)
-                empty_last(p);
-        else if (l->last_is_repeated)
-                enclose_last(p);
-        buf_append_str(&p->out.rewritten, op);
-        if (is_lazy != !!(p->flags & FLAG_UNGREEDY))
-                buf_append_char(&p->out.rewritten, '?');
-        l->last_is_repeated = true;
+        write_repeat(p, l->last, op, min, max, is_lazy);
         l->last = x;
         p->last_repeat = start;
         p->rest = rest;
@@ -774,11 +826,13 @@ static void open_group(struct parser *p, const struct str *name, uint8_t flags)
                 .outer_flags = p->flags,
                 .is_capture = name != NULL,
                 .start = (uint32_t)p->out.rewritten.n,
-                .groups = (uint32_t)p->out.names.n,
+                .groups = p->n_groups,
         };
 
-        if (name)
+        if (name) {
                 vec_push(&p->out.names, *name);
+                vec_push(&p->out.engine_groups, ++p->n_groups);
+        }
         buf_append_str(&p->out.rewritten, name ? STR("(") : STR("(?:"));
         vec_push(&p->levels, l);
         p->flags = flags;
@@ -900,6 +954,7 @@ static int parse_close(struct parser *p)
                 part.shape = SHAPE_OTHER;
                 part.height = height_above(part.height);
                 part.size = size_capped((uint64_t)part.size + 2);
+                part.op = 0;
                 r = check_part(p, part);
                 if (r < 0)
                         return r;
@@ -1031,9 +1086,11 @@ static int parse_one(struct parser *p)
         case '[':
                 return parse_class(p);
         case '*':
+                return repeat(p, str_skip(p->rest, 1), 0, -1);
         case '+':
+                return repeat(p, str_skip(p->rest, 1), 1, -1);
         case '?':
-                return repeat(p, str_skip(p->rest, 1), -1, -1);
+                return repeat(p, str_skip(p->rest, 1), 0, 1);
         case '{':
                 return parse_brace(p);
         case '\\':
@@ -1041,6 +1098,16 @@ static int parse_one(struct parser *p)
         default:
                 return parse_literal(p);
         }
+}
+
+static int check_groups(struct parser *p)
+{
+        if (p->out.names.n > LIMIT_REGEX_GROUPS)
+                return err_set(p->err, ERR_LIMIT, "regular expression has more than %d groups", LIMIT_REGEX_GROUPS);
+        if (p->n_groups - p->out.names.n > LIMIT_REGEX_GROUPS)
+                return err_set(p->err, ERR_LIMIT, "regular expression repeats more than %d times what may be empty",
+                               LIMIT_REGEX_GROUPS);
+        return 0;
 }
 
 static int parse(struct parser *p)
@@ -1066,7 +1133,8 @@ static int parse(struct parser *p)
                 return r;
         if (p->levels.n > 1)
                 return fail(p, "missing closing )", p->whole);
-        return check_effort(p);
+        r = check_groups(p);
+        return r < 0 ? r : check_effort(p);
 }
 
 int regex_syntax_parse(struct str pattern, struct regex_syntax *ret, struct err *err)
@@ -1092,4 +1160,5 @@ void regex_syntax_done(struct regex_syntax *s)
 {
         buf_done(&s->rewritten);
         vec_done(&s->names);
+        vec_done(&s->engine_groups);
 }

@@ -180,6 +180,12 @@ TEST(matches)
                 { STR_INIT("(a*)+"), STR_INIT("b"), "[[0 0 0 0] [1 1 1 1]]" },
                 { STR_INIT("(?:(a)|(b))*"), STR_INIT("ab"), "[[0 2 0 1 1 2]]" },
                 { STR_INIT("(a?\?)*?b"), STR_INIT("aab"), "[[0 3 1 2]]" },
+                { STR_INIT("(?:|.+?)*b"), STR_INIT("aabab"), "[[0 5]]" },
+                { STR_INIT("(?:|c*.+?)*b"), STR_INIT("aabab"), "[[0 5]]" },
+                { STR_INIT("(?:|.{2,}?)*b"), STR_INIT("aabab"), "[[0 5]]" },
+                { STR_INIT("((?:.+?)?\?)*b"), STR_INIT("aabab"), "[[0 5 3 4]]" },
+                { STR_INIT("z(?:(x|)*?)*"), STR_INIT("zxxx"), "[[0 1 -1 -1]]" },
+                { STR_INIT("(?:|a+?)*(b)"), STR_INIT("aab"), "[[0 3 2 3]]" },
                 { STR_INIT("$"), STR_INIT("a\n"), "[[2 2]]" },
                 { STR_INIT("(?m)$"), STR_INIT("a\n"), "[[1 1] [2 2]]" },
                 { STR_INIT("(?m)^"), STR_INIT("a\n\nb"), "[[0 0] [2 2] [3 3]]" },
@@ -636,10 +642,12 @@ TEST(our_limits)
                 size_t count;
                 const char *message;
         } cases[] = {
-                { "a", LIMIT_REGEX_PATTERN_BYTES + 1, "regular expression is larger than the limit of 262144 bytes" },
+                { "a", LIMIT_REGEX_PATTERN_BYTES + 1, "regular expression is larger than the limit of 65536 bytes" },
                 { "\\pL", 2000, "regular expression is larger than the limit of 8388608 bytes" },
                 { "\\pL{100}", 5, "regular expression needs more memory than the limit of 8388608 bytes" },
-                { "[\\pL\\PL]", 20000, "regular expression has more than 4000000 ranges of characters" },
+                { "()", 1001, "regular expression has more than 1000 groups" },
+                { "(?:)*", 1001, "regular expression repeats more than 1000 times what may be empty" },
+                { "[\\pL\\PL]", 7000, "regular expression has more than 4000000 ranges of characters" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
