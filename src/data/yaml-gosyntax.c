@@ -14,7 +14,7 @@ struct entry {
         struct str text;
         const struct yaml_node *key;
         const struct yaml_node *value;
-        size_t number; /* in order of the text: of equal keys the last counts */
+        size_t number; /* in order of the text */
 };
 
 struct entries {
@@ -24,14 +24,14 @@ struct entries {
 
 #define MAX_ENTRIES YAML_GO_SYNTAX_BYTES /* each prints several bytes */
 
-static void append_node(struct arena *scratch, struct buf *b, const struct yaml_node *n);
+static void append_node(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n);
 
-static void append_scalar(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+static void append_scalar(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
         struct yaml_scalar s = { 0 };
         struct str text = STR("");
 
-        (void)yaml_node_resolve(scratch, n, &s, &text, NULL);
+        (void)yaml_node_resolve(g->scratch, n, &s, &text, NULL);
         switch (s.kind) {
         case YAML_KIND_NULL:
                 buf_append_literal(b, "interface {}(nil)");
@@ -130,9 +130,9 @@ static void collect(struct entries *e, const struct yaml_node *mapping)
         }
 }
 
-static void append_mapping(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+static void append_mapping(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
-        struct entries e = { .scratch = scratch };
+        struct entries e = { .scratch = g->scratch };
         const char *comma = "";
 
         collect(&e, n);
@@ -140,50 +140,52 @@ static void append_mapping(struct arena *scratch, struct buf *b, const struct ya
                 qsort(e.list.p, e.list.n, sizeof(*e.list.p), compare_entries);
         buf_append_literal(b, "map[interface {}]interface {}{");
         for (size_t i = 0; i < e.list.n && !b->has_failed; i++) {
-                if (i + 1 < e.list.n && compare_keys(&e.list.p[i], &e.list.p[i + 1]) == 0)
+                size_t other = g->keeps_first ? i - 1 : i + 1;
+
+                if (other < e.list.n && compare_keys(&e.list.p[i], &e.list.p[other]) == 0)
                         continue;
                 buf_append_str(b, str_from(comma));
-                append_scalar(scratch, b, e.list.p[i].key);
+                append_scalar(g, b, e.list.p[i].key);
                 buf_append_char(b, ':');
-                append_node(scratch, b, e.list.p[i].value);
+                append_node(g, b, e.list.p[i].value);
                 comma = ", ";
         }
         buf_append_char(b, '}');
         vec_done(&e.list);
 }
 
-static void append_sequence(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+static void append_sequence(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
         buf_append_literal(b, "[]interface {}{");
         for (const struct yaml_node *child = n->first; child && !b->has_failed; child = child->next) {
-                append_node(scratch, b, child);
+                append_node(g, b, child);
                 if (child->next)
                         buf_append_literal(b, ", ");
         }
         buf_append_char(b, '}');
 }
 
-static void append_node(struct arena *scratch, struct buf *b, const struct yaml_node *n)
+static void append_node(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
         n = yaml_behind_alias(n);
         if (n->type == YAML_NODE_MAPPING)
-                append_mapping(scratch, b, n);
+                append_mapping(g, b, n);
         else if (n->type == YAML_NODE_SEQUENCE)
-                append_sequence(scratch, b, n);
+                append_sequence(g, b, n);
         else
-                append_scalar(scratch, b, n);
+                append_scalar(g, b, n);
 }
 
-void yaml_append_go_syntax(struct arena *scratch, struct buf *b, const struct yaml_node *n, bool is_outermost)
+void yaml_append_go_syntax(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
         struct yaml_scalar s = { .kind = YAML_KIND_STRING };
         struct str text;
 
         n = yaml_behind_alias(n);
         if (n->type == YAML_NODE_SCALAR)
-                (void)yaml_node_resolve(scratch, n, &s, &text, NULL);
-        if (is_outermost && s.kind == YAML_KIND_NULL)
+                (void)yaml_node_resolve(g->scratch, n, &s, &text, NULL);
+        if (!g->is_in_interface && s.kind == YAML_KIND_NULL)
                 buf_append_literal(b, "<nil>");
         else
-                append_node(scratch, b, n);
+                append_node(g, b, n);
 }

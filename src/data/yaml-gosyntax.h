@@ -9,5 +9,11 @@ struct yaml_node;
 
 #define YAML_GO_SYNTAX_BYTES (1u << 20) /* a good maximum for the buffer: aliases are written out */
 
-/* A node that has been decoded without an error. nil on its own is <nil>, inside something else interface {}(nil). */
-void yaml_append_go_syntax(struct arena *scratch, struct buf *b, const struct yaml_node *n, bool is_outermost);
+struct yaml_go_syntax {
+        struct arena *scratch;
+        bool keeps_first;     /* of equal keys, as in strict mode; otherwise the last counts */
+        bool is_in_interface; /* nil is interface {}(nil) and not <nil> */
+};
+
+/* A node that has been decoded without an error. */
+void yaml_append_go_syntax(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n);

@@ -223,6 +223,15 @@ static struct str text_of_key(struct reader *r, const struct members *m, const s
         return utf8_is_valid(buf_str(&b)) ? buf_to_arena(&b, r->arena) : replace_invalid(r->arena, buf_str(&b));
 }
 
+static void append_go(struct reader *r, struct buf *b, const struct yaml_node *n, bool is_in_interface)
+{
+        struct yaml_go_syntax g = { .scratch = r->scratch,
+                                    .keeps_first = r->refuses_duplicates,
+                                    .is_in_interface = is_in_interface };
+
+        yaml_append_go_syntax(&g, b, n);
+}
+
 static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, const struct members *m, struct key *ret,
                       struct err *err)
 {
@@ -237,7 +246,7 @@ static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, con
                 code = decode(r, n, depth, &d, err);
                 if (code < 0)
                         return code;
-                yaml_append_go_syntax(r->scratch, &b, n, false);
+                append_go(r, &b, n, true);
                 code = err_set(err, ERR_INVALID, "yaml: invalid map key: %.*s", STR_ARG(buf_str(&b)));
                 return fail_at(r, n, code, err);
         }
@@ -278,7 +287,7 @@ static void note_duplicate(struct reader *r, struct members *m, const struct yam
 
         if (map_add(&m->typed, typed_text(r, k), m) || r->duplicates.n >= LIMIT_YAML_DUPLICATES)
                 return;
-        yaml_append_go_syntax(r->scratch, &b, node, true);
+        append_go(r, &b, node, false);
         d.key = buf_to_arena(&b, r->scratch);
         vec_push(&r->duplicates, d);
 }
@@ -543,12 +552,12 @@ static int fail_bad_key(struct reader *r, struct str name, struct err *err)
         assert(bad);
         if (yaml_resolve_plain(bad->key->text).kind == YAML_KIND_UINT) {
                 buf_append_literal(&b, "uint64, key: ");
-                yaml_append_go_syntax(r->scratch, &b, bad->key, true);
+                append_go(r, &b, bad->key, false);
         } else {
                 buf_append_literal(&b, "%!s(<nil>), key: <nil>");
         }
         buf_append_literal(&b, ", value: ");
-        yaml_append_go_syntax(r->scratch, &b, bad->value, true);
+        append_go(r, &b, bad->value, false);
         return fail_at(r, bad->key,
                        err_set(err, ERR_INVALID, "unsupported map key of type: %.*s", STR_ARG(buf_str(&b))), err);
 }

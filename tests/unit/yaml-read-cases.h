@@ -403,12 +403,36 @@ static const struct read_case documents[] = {
         { STR_INIT("a: b\\/c: d"), NULL, "yaml: mapping values are not allowed in this context" },
         { STR_INIT("--- &x0 &x3 !!int 2001-12-14\n"), "null", NULL },
         { STR_INIT("a: &x {k: 1, k: 2}\nb: *x\n"), "{\"a\":{\"k\":2},\"b\":{\"k\":2}}", NULL },
+        { STR_INIT("{a: [1, 1.0], 1: x, 1.0: y}"), "{\"1\":true,\"a\":[1,1]}", NULL },
         { STR_INIT("{18446744073709551615: 1, 18446744073709551615: 2}"), NULL,
           "unsupported map key of type: uint64, key: 0xffffffffffffffff, value: 2" },
         { STR_INIT("{~: 1, ~: 2}"), NULL, "unsupported map key of type: %!s(<nil>), key: <nil>, value: 2" },
         { STR_INIT("{.nan: 1}"), "{\".nan\":1}", NULL },
         { STR_INIT("a: 1\na:\n  - 1\n"), "{\"a\":[1]}", NULL },
         { STR_INIT("{a: {<<: {b: 1}, <<: [{b: 2}, {c: 3}]}}"), "{\"a\":{\"b\":2,\"c\":3}}", NULL },
+        { STR_INIT("{? {3: a, 1: b, 2: c, 1: d} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{1:\"d\", 2:\"c\", 3:\"a\"}" },
+        { STR_INIT("{? {2.5: a, 1.5: b} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{1.5:\"b\", 2.5:\"a\"}" },
+        { STR_INIT("{? {true: a, false: b} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{false:\"b\", true:\"a\"}" },
+        { STR_INIT("{? [18446744073709551615, {18446744073709551615: b, 9223372036854775808: c}] : x}"), NULL,
+          "yaml: invalid map key: []interface {}{0xffffffffffffffff, map[interface {}]interface "
+          "{}{0x8000000000000000:\"c\", 0xffffffffffffffff:\"b\"}}" },
+        { STR_INIT("{? {<<: [{b: 1, a: 2}, {a: 3, c: 4}], d: &x [1], e: *x} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{\"a\":2, \"b\":1, \"c\":4, \"d\":[]interface {}{1}, "
+          "\"e\":[]interface {}{1}}" },
+        { STR_INIT("{? {<<: {b: 1}, b: 2} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{\"b\":2}" },
+        { STR_INIT("{? {~: 1} : 2}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{interface {}(nil):1}" },
+        { STR_INIT("{? [[], {}] : 2}"), NULL,
+          "yaml: invalid map key: []interface {}{[]interface {}{}, map[interface {}]interface {}{}}" },
+        { STR_INIT("a: 1\x0D\nb:\x0D\n- c\x0D\n"), "{\"a\":1,\"b\":[\"c\"]}", NULL },
+        { STR_INIT("&a # c\n b: 1"), "{\"b\":1}", NULL },
+        { STR_INIT("[1.0e-5, 1e-7, 123456.7]"), "[0.00001,1e-7,123456.7]", NULL },
+        { STR_INIT("{1e-5: a, 0.001: b, 12.5: c, 100000.0: d, 1e30: e}"),
+          "{\"0.001\":\"b\",\"100000\":\"d\",\"12.5\":\"c\",\"1e+30\":\"e\",\"1e-05\":\"a\"}", NULL },
 };
 
 /* Those that YAMLToJSONStrict refuses. */
@@ -445,4 +469,11 @@ static const struct read_case strict_documents[] = {
         { STR_INIT("a: 1\na:\n  - 1\n"), NULL, "yaml: unmarshal errors:\n  line 3: key \"a\" already set in map" },
         { STR_INIT("{a: {<<: {b: 1}, <<: [{b: 2}, {c: 3}]}}"), NULL,
           "yaml: unmarshal errors:\n  line 1: key \"b\" already set in map" },
+        { STR_INIT("{? {3: a, 1: b, 2: c, 1: d} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{1:\"b\", 2:\"c\", 3:\"a\"}" },
+        { STR_INIT("{? {<<: [{b: 1, a: 2}, {a: 3, c: 4}], d: &x [1], e: *x} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{\"a\":3, \"b\":1, \"c\":4, \"d\":[]interface {}{1}, "
+          "\"e\":[]interface {}{1}}" },
+        { STR_INIT("{? {<<: {b: 1}, b: 2} : x}"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{\"b\":1}" },
 };
