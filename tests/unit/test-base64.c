@@ -152,6 +152,14 @@ TEST(decode_any)
         }
 }
 
+TEST(decode_fills_the_maximum)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(4);
+
+        ASSERT_INT(base64_decode(&b, STR("YWJjZA=="), BASE64_STD, NULL), 0);
+        ASSERT_STR(buf_str(&b), STR("abcd"));
+}
+
 TEST(decode_stops_at_the_maximum)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(3);
