@@ -962,7 +962,7 @@ static int encode_fields(struct encoder *e, struct plain *plain, bool in_oneofs)
 {
         for (size_t i = plain->message->n_fields; i > 0; i--) {
                 const struct proto_field *f = &plain->message->fields[i - 1];
-                const struct value *v;
+                const struct value *v = NULL;
                 int r;
 
                 if ((f->oneof >= 0) != in_oneofs)
