@@ -1,0 +1,46 @@
+#include "input.h"
+
+#include "limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define READ_BYTES (64u << 10)
+
+struct str input_name(const char *name)
+{
+        return strcmp(name, "-") == 0 ? STR("<stdin>") : str_from(name);
+}
+
+static int read_all(int fd, struct str name, struct buf *ret, struct err *err)
+{
+        for (;;) {
+                ssize_t n;
+
+                if (!buf_reserve(ret, READ_BYTES))
+                        return err_set(err, ERR_LIMIT, "%.*s is larger than the limit of %llu bytes", STR_ARG(name),
+                                       LIMIT_DOCUMENT_BYTES);
+                n = read(fd, ret->p + ret->n, READ_BYTES);
+                if (n == 0)
+                        return 0;
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return err_set_errno(err, errno, "cannot read %.*s", STR_ARG(name));
+                ret->n += (size_t)n;
+        }
+}
+
+int input_read(const char *name, struct buf *ret, struct err *err)
+{
+        _cleanup_close_ int opened = -1;
+        int fd = STDIN_FILENO;
+
+        ret->max_bytes = LIMIT_DOCUMENT_BYTES + READ_BYTES;
+        if (strcmp(name, "-") != 0) {
+                fd = opened = open(name, O_RDONLY | O_CLOEXEC);
+                if (fd < 0)
+                        return err_set_errno(err, errno, "cannot open %s", name);
+        }
+        return read_all(fd, input_name(name), ret, err);
+}
