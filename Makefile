@@ -1,22 +1,24 @@
 # A short front for Meson. Every target installs the Debian packages it needs and lacks.
 #   make run     build and show what the program does     make test      everything that needs only Debian packages
 #   make         build build/weft                         make interop   against the real programs and libraries
-SETUP := meson setup --wipe
 PREFIX ?= /usr/local
 WERROR ?= true
 FUZZ_SECONDS ?= 30
-JOBS ?= $(shell nproc)
 
 .PHONY: all run test interop interop-full bench fuzz coverage format check-format install clean
 all: build/weft
 
-# A build directory, made once; ninja keeps it up to date afterwards.
+# A build directory, made once; ninja keeps it up to date afterwards. $(call configure,DIRECTORY,OPTIONS)
 define configure
 	@tools/packages build
-	@test -f $(1)/build.ninja || $(SETUP) $(1) -Dwerror=$(WERROR) $(2) >$(1).log 2>&1 || \
-		{ mkdir -p $(1); meson setup $(1) -Dwerror=$(WERROR) $(2) >$(1).log 2>&1; } || { cat $(1).log; exit 1; }
+	@test -f $(1)/build.ninja || { rm -rf $(1); meson setup $(1) -Dwerror=$(WERROR) $(2) >$(1).log 2>&1; } || \
+		{ cat $(1).log; exit 1; }
 	@rm -f $(1).log
 endef
+
+comma := ,
+asan := -Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false
+tsan := -Dtests=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: build/weft
 build/weft:
@@ -26,24 +28,23 @@ build/weft:
 run: build/weft
 	@tools/tour
 
-test:
-	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+test: build/weft
+	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@meson test -C build-asan --no-rebuild --print-errorlogs
-	$(call configure,build-tsan,-Dtests=true -Db_sanitize=thread -Db_lundef=false)
+	@WEFT=$(CURDIR)/build/weft WEFT_BOUNDED=1 tests/e2e/convert >build/e2e.log || { cat build/e2e.log; exit 1; }
+	$(call configure,build-tsan,$(tsan))
 	@ninja -C build-tsan --quiet
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads
 
-comma := ,
-
 # The differential suites; interop-full runs ten times the cases from a new seed.
-interop: 
-	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+interop:
+	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@tests/interop/run
 
 interop-full:
-	$(call configure,build-asan,-Dtests=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@INTEROP_SEED=$$(date +%s) INTEROP_FACTOR=10 tests/interop/run
 
