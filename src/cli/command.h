@@ -1,8 +1,7 @@
 /* A command of the program. Adding one is one file that exports a `const struct command` and one line of the table in main.c. */
 #pragma once
 
-#include "err.h"
-#include "str.h"
+#include "settings.h"
 
 enum exit_status {
         EXIT_OK = 0,
@@ -12,9 +11,13 @@ enum exit_status {
 
 struct command {
         const char *name;
-        const char *summary; /* one line for `weft help` */
-        /* argv[0] is the command's own name. Returns the exit status of the process. */
-        int (*run)(int argc, char **argv);
+        const char *summary;   /* one line for `weft help` */
+        const char *arguments; /* behind the flags in its usage line, e.g. "[FILE...]"; "" for none */
+        const char *help;      /* what it does, in paragraphs */
+        const struct setting *settings;
+        size_t n_settings;
+        /* Returns the exit status of the process. */
+        int (*run)(const struct command *c, const struct settings *settings, struct arguments arguments);
 };
 
 extern const struct command command_json;
@@ -23,3 +26,6 @@ extern const struct command command_yaml;
 
 /* Prints `weft NAME: MESSAGE` on standard error. */
 void command_print_error(const struct command *c, const struct err *err);
+
+/* The same for a wrong command line, and points at --help; gives EXIT_USAGE. */
+int command_print_usage_error(const struct command *c, const struct err *err);

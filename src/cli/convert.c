@@ -1,0 +1,93 @@
+#include "convert.h"
+
+#include "buf.h"
+#include "input.h"
+#include "source.h"
+#include "value.h"
+#include "yaml.h"
+
+#include <stdio.h>
+
+/* Messages of the YAML reader say `yaml: line N: ...`, counted as other tools count; here the place stands before them. */
+static void drop_line_number(struct err *err)
+{
+        struct str message = str_from(err->message);
+        size_t digits = 0;
+
+        if (err->position.line == 0 || !str_cut_prefix(&message, STR("yaml: ")))
+                return;
+        if (str_cut_prefix(&message, STR("line "))) {
+                while (digits < message.n && message.p[digits] >= '0' && message.p[digits] <= '9')
+                        digits++;
+                message = str_skip(message, digits);
+                if (!str_cut_prefix(&message, STR(": ")))
+                        return;
+        }
+        memmove(err->message, message.p, message.n + 1);
+}
+
+static void print_source_error(const struct source *source, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        drop_line_number(err);
+        source_append_error(&b, source, err);
+        if (b.n == 0 || b.p[b.n - 1] != '\n')
+                buf_append_char(&b, '\n');
+        fwrite(b.p, 1, b.n, stderr);
+}
+
+/* Nothing of a file is printed unless all of it could be read. */
+static int convert_file(const struct command *c, const struct settings *settings, const char *name,
+                        convert_write_fn write, size_t *index)
+{
+        struct yaml_read_options options = { .refuses_duplicates = settings_bool(settings, "strict") };
+        _cleanup_buf_ struct buf text = BUF_INIT(0), out = BUF_INIT(0);
+        _cleanup_arena_ struct arena arena;
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *documents;
+        struct source source = { .name = input_name(name) };
+
+        arena_init(&arena, "document", 0);
+        if (input_read(name, &text, &err) < 0) {
+                command_print_error(c, &err);
+                return EXIT_ERROR;
+        }
+        source.text = buf_str(&text);
+        if (yaml_parse_stream(&arena, source.text, &options, &documents, &err) < 0) {
+                print_source_error(&source, &err);
+                return EXIT_ERROR;
+        }
+        VALUE_FOREACH_ITEM (document, documents) {
+                if (write(&out, document, (*index)++, settings, &err) < 0) {
+                        err_wrap(&err, "%.*s", STR_ARG(source.name));
+                        command_print_error(c, &err);
+                        return EXIT_ERROR;
+                }
+        }
+        fwrite(out.p, 1, out.n, stdout);
+        return EXIT_OK;
+}
+
+int convert_files(const struct command *c, const struct settings *settings, struct arguments files,
+                  convert_write_fn write)
+{
+        static const char *const standard_input[] = { "-" };
+        _cleanup_err_ struct err err = { 0 };
+        size_t index = 0;
+
+        if (files.n == 0) {
+                if (isatty(STDIN_FILENO)) {
+                        err_set(&err, ERR_INVALID, "name a file, or - for standard input");
+                        return command_print_usage_error(c, &err);
+                }
+                files = (struct arguments) { standard_input, 1 };
+        }
+        for (size_t i = 0; i < files.n; i++) {
+                int status = convert_file(c, settings, files.p[i], write, &index);
+
+                if (status != EXIT_OK)
+                        return status;
+        }
+        return EXIT_OK;
+}
