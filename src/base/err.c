@@ -106,7 +106,7 @@ static _printf_(1, 0) char *format_text(const char *format, va_list arguments, c
         return text;
 }
 
-int err_set(struct err *err, int code, const char *format, ...)
+int(err_set)(struct err *err, int code, const char *format, ...)
 {
         va_list arguments;
         char *message;
@@ -144,7 +144,7 @@ void err_set_path(struct err *err, struct str path)
         err->path = str_to_cstring(path);
 }
 
-int err_set_errno(struct err *err, int errno_value, const char *format, ...)
+int(err_set_errno)(struct err *err, int errno_value, const char *format, ...)
 {
         va_list arguments;
         _cleanup_free_ char *text = NULL;
@@ -158,7 +158,7 @@ int err_set_errno(struct err *err, int errno_value, const char *format, ...)
         return err_set(err, ERR_SYSTEM, "%s: %s", text, strerror_r(errno_value, reason, sizeof(reason)));
 }
 
-int err_wrap(struct err *err, const char *format, ...)
+int(err_wrap)(struct err *err, const char *format, ...)
 {
         va_list arguments;
         char *message;

@@ -92,4 +92,21 @@ enum reason reason_from_name(struct str name);
 /* The HTTP status that goes with a reason, as the Kubernetes API answers it. */
 int reason_http_status(enum reason reason);
 
+/* All of these return negative numbers; spelled out where the compiler can see it, so that it knows that what a failed call
+ * did not fill in is not used. */
+#define err_set(err, code, ...)                           \
+        ({                                                \
+                int _err_code = (code);                   \
+                (err_set)((err), _err_code, __VA_ARGS__); \
+                _err_code;                                \
+        })
+#define err_set_errno(err, errno_value, ...) ((err_set_errno)((err), (errno_value), __VA_ARGS__), ERR_SYSTEM)
+#define err_wrap(err, ...)                                     \
+        ({                                                     \
+                int _wrapped = (err_wrap)((err), __VA_ARGS__); \
+                if (_wrapped >= 0)                             \
+                        __builtin_unreachable();               \
+                _wrapped;                                      \
+        })
+
 #define _cleanup_err_ _cleanup_(err_done)

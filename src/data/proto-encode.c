@@ -887,7 +887,7 @@ static int encode_map_entry(struct encoder *e, const struct proto_field *f, cons
 static int encode_map(struct encoder *e, const struct proto_field *f, const struct value *v, uint32_t depth)
 {
         const struct proto_field *key = &f->message->fields[0];
-        size_t base;
+        size_t base = 0;
         int r;
 
         if (!value_is_object(v))
