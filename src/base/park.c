@@ -274,10 +274,11 @@ static bool wait_for_permit(struct thread *self, struct deadline deadline)
 
 void unpark(struct thread *t)
 {
+        const struct park_driver *driver = t->driver; /* with its permit the thread may run, end and be freed */
         uint32_t before = atomic_exchange_explicit(&t->permit, PERMIT_GIVEN, memory_order_acq_rel);
 
-        if (t->driver)
-                t->driver->wake(t);
+        if (driver)
+                driver->wake(t);
         else if (before == PERMIT_AWAITED)
                 futex_wake(&t->permit);
 }
