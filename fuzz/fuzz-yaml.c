@@ -68,7 +68,7 @@ static void check_stream(struct arena *a, struct str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct str text = str_make((const char *)data, size);
-        struct yaml_read_options strict = { .refuses_duplicates = true };
+        struct yaml_read_options strict = { .is_strict = true };
         _cleanup_err_ struct err err = { 0 };
         _cleanup_arena_ struct arena a;
         const struct value *v, *same;

@@ -8,21 +8,39 @@
 
 #include <stdio.h>
 
-/* Messages of the YAML reader say `yaml: line N: ...`, counted as other tools count; here the place stands before them. */
-static void drop_line_number(struct err *err)
+static size_t count_digits(struct str s)
+{
+        size_t n = 0;
+
+        while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+                n++;
+        return n;
+}
+
+/* Cuts `HEAD N: ` off, if the text begins so. */
+static void cut_number(struct str *s, struct str head)
+{
+        struct str rest = *s;
+
+        if (!str_cut_prefix(&rest, head))
+                return;
+        rest = str_skip(rest, count_digits(rest));
+        if (str_cut_prefix(&rest, STR(": ")))
+                *s = rest;
+}
+
+/* The readers word their errors as other tools do, with line numbers as those count. Here the place stands before the
+ * message, so only what went wrong is left. */
+static void drop_place(struct err *err)
 {
         struct str message = str_from(err->message);
-        size_t digits = 0;
 
-        if (err->position.line == 0 || !str_cut_prefix(&message, STR("yaml: ")))
+        if (err->position.line == 0)
                 return;
-        if (str_cut_prefix(&message, STR("line "))) {
-                while (digits < message.n && message.p[digits] >= '0' && message.p[digits] <= '9')
-                        digits++;
-                message = str_skip(message, digits);
-                if (!str_cut_prefix(&message, STR(": ")))
-                        return;
-        }
+        str_cut_prefix(&message, STR("error converting YAML to JSON: "));
+        cut_number(&message, STR("json: offset "));
+        if (str_cut_prefix(&message, STR("yaml: ")))
+                cut_number(&message, STR("line "));
         memmove(err->message, message.p, message.n + 1);
 }
 
@@ -30,7 +48,7 @@ static void print_source_error(const struct source *source, struct err *err)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
-        drop_line_number(err);
+        drop_place(err);
         source_append_error(&b, source, err);
         if (b.n == 0 || b.p[b.n - 1] != '\n')
                 buf_append_char(&b, '\n');
@@ -41,7 +59,7 @@ static void print_source_error(const struct source *source, struct err *err)
 static int convert_file(const struct command *c, const struct settings *settings, const char *name,
                         convert_write_fn write, size_t *index)
 {
-        struct yaml_read_options options = { .refuses_duplicates = settings_bool(settings, "strict") };
+        struct yaml_read_options options = { .is_strict = settings_bool(settings, "strict") };
         _cleanup_buf_ struct buf text = BUF_INIT(0), out = BUF_INIT(0);
         _cleanup_arena_ struct arena arena;
         _cleanup_err_ struct err err = { 0 };

@@ -650,7 +650,7 @@ int yaml_parse(struct arena *a, struct str text, const struct yaml_read_options 
         arena_init(&scratch, a->name, a->budget_bytes);
         if (text.n > max_bytes)
                 return err_set(err, ERR_LIMIT, "yaml: text is larger than the limit of %zu bytes", max_bytes);
-        r.refuses_duplicates = o->refuses_duplicates;
+        r.refuses_duplicates = o->is_strict;
         r.max_depth = o->max_depth ? o->max_depth : LIMIT_DEPTH;
         code = yaml_compose(&scratch, text, r.max_depth, &root, err);
         if (code >= 0 && root)

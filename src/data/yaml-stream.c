@@ -199,8 +199,10 @@ static int read_rest(struct stream_reader *r, size_t offset, struct err *json_er
 
 static int read_json(struct stream_reader *r, struct err *err)
 {
+        bool is_strict = r->options && r->options->is_strict;
         const struct json_read_options options = {
-                .is_kubernetes = true,
+                .duplicates = is_strict ? JSON_DUPLICATES_REFUSE : JSON_DUPLICATES_LAST_WINS,
+                .is_kubernetes = !is_strict,
                 .max_depth = r->options ? r->options->max_depth : 0,
                 .max_bytes = r->options ? r->options->max_bytes : 0,
         };

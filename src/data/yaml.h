@@ -8,8 +8,10 @@
 struct buf;
 
 struct yaml_read_options {
-        bool refuses_duplicates; /* as yaml.UnmarshalStrict: `yaml: unmarshal errors:\n  line N: key "a" already set in map` */
-        size_t max_bytes;        /* 0: LIMIT_DOCUMENT_BYTES */
+        /* Refuses duplicate keys as yaml.UnmarshalStrict does (`yaml: unmarshal errors:\n  line N: key "a" already set in map`) and,
+         * in JSON streams, invalid UTF-8 too. */
+        bool is_strict;
+        size_t max_bytes;   /* 0: LIMIT_DOCUMENT_BYTES */
         uint32_t max_depth; /* 0: LIMIT_DEPTH */
 };
 

@@ -15,7 +15,7 @@ struct read_case {
 
 static void check_case(const struct read_case *c, bool refuses_duplicates)
 {
-        struct yaml_read_options options = { .refuses_duplicates = refuses_duplicates };
+        struct yaml_read_options options = { .is_strict = refuses_duplicates };
         _cleanup_arena_ struct arena a;
         _cleanup_err_ struct err err = { 0 };
         const struct value *v = NULL;

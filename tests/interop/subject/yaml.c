@@ -22,7 +22,7 @@ static const struct value *result(struct arena *a, struct str key, const struct 
 
 static const struct value *run_read(struct arena *a, const struct value *c)
 {
-        struct yaml_read_options options = { .refuses_duplicates = value_bool(value_find(c, "strict"), false) };
+        struct yaml_read_options options = { .is_strict = value_bool(value_find(c, "strict"), false) };
         _cleanup_err_ struct err err = { 0 };
         const struct value *v;
 
