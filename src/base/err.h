@@ -100,7 +100,11 @@ int reason_http_status(enum reason reason);
                 (err_set)((err), _err_code, __VA_ARGS__); \
                 _err_code;                                \
         })
-#define err_set_errno(err, errno_value, ...) ((err_set_errno)((err), (errno_value), __VA_ARGS__), ERR_SYSTEM)
+#define err_set_errno(err, errno_value, ...)                        \
+        ({                                                          \
+                (err_set_errno)((err), (errno_value), __VA_ARGS__); \
+                (int)ERR_SYSTEM;                                    \
+        })
 #define err_wrap(err, ...)                                     \
         ({                                                     \
                 int _wrapped = (err_wrap)((err), __VA_ARGS__); \
