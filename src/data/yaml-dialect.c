@@ -75,20 +75,22 @@ static void refuse_version_1_2(struct yaml_dialect *d)
         }
 }
 
-/* All byte order marks but the first character, in one go: the stand-in has as many bytes. */
+/* All byte order marks but those that both skip (one for the encoding, one for the first line), in one go: the stand-in has
+ * as many bytes. */
 static void hide_byte_order_marks(struct yaml_dialect *d)
 {
         struct str text = yaml_dialect_text(d);
+        size_t start = str_starts_with(text, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.n + 1 : 1;
         char *p;
 
-        if (str_find(str_skip(text, 1), BYTE_ORDER_MARK) < 0)
+        if (str_find(str_skip(text, start), BYTE_ORDER_MARK) < 0)
                 return;
         choose_stand_in(d, d->mark, 0xE000);
         if (!d->mark[0])
                 return;
         if (d->edited.n == 0)
                 buf_append_str(&d->edited, d->original);
-        p = d->edited.p + 1;
+        p = d->edited.p + start;
         while ((p = memmem(p, (size_t)(d->edited.p + d->edited.n - p), "\xEF\xBB\xBF", 3)))
                 memcpy(p, d->mark, 3);
 }

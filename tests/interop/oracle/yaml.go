@@ -113,7 +113,7 @@ func writeYAML(raw json.RawMessage) any {
 	v, text := kubernetesValue(raw), []byte(nil)
 	if out, err := yaml.Marshal(v); err == nil && rereads(out, raw) {
 		text = out
-	} else if out, err := goyaml.Marshal(v); err == nil {
+	} else if out, err := goyaml.Marshal(yamlNumbers(decode(mustJSON(v)))); err == nil {
 		text = out
 	}
 	return map[string]any{"text": text}
@@ -124,7 +124,31 @@ func rereads(text []byte, raw json.RawMessage) bool {
 	return err == nil && reflect.DeepEqual(plainNumbers(decode(j)), plainNumbers(decode(raw)))
 }
 
-// json.Number as the numbers go-yaml would have read from it.
+// json.Number as the numbers that go-yaml reads from JSON.
+func yamlNumbers(v any) any {
+	switch t := v.(type) {
+	case json.Number:
+		if i, err := strconv.ParseInt(t.String(), 10, 64); err == nil {
+			return i
+		}
+		if u, err := strconv.ParseUint(t.String(), 10, 64); err == nil {
+			return u
+		}
+		f, _ := t.Float64()
+		return f
+	case []any:
+		for i := range t {
+			t[i] = yamlNumbers(t[i])
+		}
+	case map[string]any:
+		for k := range t {
+			t[k] = yamlNumbers(t[k])
+		}
+	}
+	return v
+}
+
+// json.Number by value, for comparing: 1.0 and 1 are the same.
 func plainNumbers(v any) any {
 	switch t := v.(type) {
 	case json.Number:
