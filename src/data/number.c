@@ -94,8 +94,9 @@ static void decimal_from_big(struct decimal *d, const struct big *b)
 /* mantissa * 2^exponent, exactly. 0 < mantissa < 2^56. */
 static void decimal_from_binary(struct decimal *d, uint64_t mantissa, int exponent)
 {
-        struct big b = { 0 };
+        struct big b;
 
+        b.n = 0;
         while (exponent < 0 && !(mantissa & 1)) {
                 mantissa >>= 1;
                 exponent++;
@@ -136,7 +137,7 @@ static int decimal_compare(const struct decimal *a, const struct decimal *b)
                 return a->point < b->point ? -1 : 1;
         r = memcmp(a->digits, b->digits, (size_t)MIN(a->n, b->n));
         if (r != 0)
-                return r;
+                return r < 0 ? -1 : 1;
         return (a->n > b->n) - (a->n < b->n);
 }
 
@@ -222,38 +223,54 @@ static bool shortest_simple(struct decimal *ret, double d)
         return false;
 }
 
+static void first_digits(struct decimal *ret, const struct decimal *d, int n)
+{
+        memcpy(ret->digits, d->digits, (size_t)n);
+        ret->n = n;
+        ret->point = d->point;
+}
+
+/* Digits that two numbers have in common; fewer do not lie between them, unless they are the lower one itself. */
+static int common_digits(const struct decimal *a, const struct decimal *b)
+{
+        int n = 0;
+
+        if (a->point != b->point)
+                return 0;
+        while (n < a->n && n < b->n && a->digits[n] == b->digits[n])
+                n++;
+        return n;
+}
+
 /* The fewest digits that read back as p, the nearest to p among those. */
 static void shortest_exact(struct decimal *ret, const struct parts *p)
 {
-        struct decimal exact, low, high, up;
-        bool is_inclusive = p->mantissa % 2 == 0;
+        struct decimal exact, low, high, down, up;
+        int margin = p->mantissa % 2 == 0 ? 0 : 1; /* the middle itself reads back as the even one */
 
         decimal_from_binary(&exact, p->mantissa, p->exponent);
         decimal_from_binary(&low, p->mantissa * 4 - (p->is_power_of_two ? 1 : 2), p->exponent - 2);
         decimal_from_binary(&high, p->mantissa * 4 + 2, p->exponent - 2);
-        for (int n = 1; n < exact.n; n++) {
-                struct decimal down = { .n = n, .point = exact.point };
-                int from_low, to_high;
+        for (int n = MAX(common_digits(&low, &high), 1); n < exact.n; n++) {
                 bool is_down_ok, is_up_ok;
 
-                memcpy(down.digits, exact.digits, (size_t)n);
+                first_digits(&down, &exact, n);
+                first_digits(&up, &exact, n);
                 trim_zeros(&down);
-                up = exact;
                 round_up(&up, n);
-                from_low = decimal_compare(&down, &low);
-                to_high = decimal_compare(&high, &up);
-                is_down_ok = from_low > 0 || (from_low == 0 && is_inclusive);
-                is_up_ok = to_high > 0 || (to_high == 0 && is_inclusive);
-                if (!is_down_ok && !is_up_ok)
-                        continue;
-                *ret = exact;
-                if (is_down_ok && is_up_ok)
+                is_down_ok = decimal_compare(&down, &low) >= margin;
+                is_up_ok = decimal_compare(&high, &up) >= margin;
+                if (is_down_ok && is_up_ok) {
+                        first_digits(ret, &exact, MIN(exact.n, n + 2));
                         round_to(ret, n);
-                else
-                        *ret = is_down_ok ? down : up;
-                return;
+                        return;
+                }
+                if (is_down_ok || is_up_ok) {
+                        first_digits(ret, is_down_ok ? &down : &up, is_down_ok ? down.n : up.n);
+                        return;
+                }
         }
-        *ret = exact;
+        first_digits(ret, &exact, exact.n);
 }
 
 /* d is positive and finite. */
@@ -556,7 +573,6 @@ double number_from_decimal(struct str s)
         d = scan_finish(&scan);
         return is_negative ? -d : d;
 }
-
 
 static int parse_error(const char *function, struct str s, bool is_range, struct err *err)
 {
