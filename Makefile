@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 WERROR ?= true
 FUZZ_SECONDS ?= 30
 
-.PHONY: all run test interop interop-full bench fuzz coverage format check-format install clean
+.PHONY: all run test interop interop-full soak bench fuzz coverage format check-format install clean
 all: build/weft
 
 # A build directory, made once; ninja keeps it up to date afterwards. $(call configure,DIRECTORY,OPTIONS)
@@ -22,7 +22,7 @@ tsan := -Dtests=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: build/weft
 build/weft:
-	$(call configure,build,--prefix=$(PREFIX))
+	$(call configure,build,)
 	@ninja -C build --quiet
 
 run: build/weft
@@ -47,6 +47,13 @@ interop-full:
 	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@INTEROP_SEED=$$(date +%s) INTEROP_FACTOR=10 tests/interop/run
+
+# Hours of what make test, interop and fuzz do in minutes.
+soak: interop-full
+	$(call configure,build-tsan,$(tsan))
+	@ninja -C build-tsan --quiet
+	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads --repeat 50
+	@$(MAKE) fuzz FUZZ_SECONDS=600
 
 bench:
 	@tools/packages build bench
@@ -76,6 +83,7 @@ check-format:
 	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format-14 --dry-run -Werror
 
 install: build/weft
+	@meson configure build -Dprefix=$(PREFIX)
 	@meson install -C build
 
 clean:
