@@ -1,5 +1,5 @@
 /* Settings: one table says what can be set; a value comes from a flag, else from a WEFT_* variable, else from a file that
- * the caller has parsed, else it is the default. Gates, at the end, are switches for features with a stage of their own.
+ * the caller has parsed, else it is the default.
  *
  * A setting `max-reconcile-rate` is the flag --max-reconcile-rate, the variable WEFT_MAX_RECONCILE_RATE and the key
  * maxReconcileRate of the file. The three may be read in any order; a better source is never overridden by a lesser one.
@@ -127,50 +127,3 @@ void settings_append_help(struct buf *b, const struct setting *table, size_t n, 
 
 /* The nearest of n candidates to what someone typed, or NULL if none is near. For "did you mean". */
 const char *settings_nearest(struct str typed, const char *const *candidates, size_t n);
-
-/* --- Gates --- */
-
-enum gate_stage {
-        GATE_ALPHA,
-        GATE_BETA,
-        GATE_GA,
-};
-
-struct gate {
-        const char *name; /* as in FunctionRevisionSelectors */
-        enum gate_stage stage;
-        bool is_on_by_default;
-        bool is_locked; /* can no longer be changed from its default */
-        const char *help;
-};
-
-/* Home: as settings. The table must outlive it; index a gate by the caller's enum in the table's order. */
-struct gates {
-        const struct gate *table;
-        size_t n;
-        bool *is_on;
-};
-
-void gates_init(struct gates *g, const struct gate *table, size_t n);
-void gates_done(struct gates *g);
-
-/* Reads items such as `Name=true`; the last one for a gate counts. Nothing is changed on failure: an item that is not of that
- * form, an unknown gate (with the nearest name), or a locked one that is set to something else. */
-int gates_set(struct gates *g, struct setting_list items, struct err *err);
-
-/* For struct setting: check = gates_check_item, check_arg = a const struct gates *. */
-int gates_check_item(struct str item, const void *gates, struct err *err);
-
-static inline bool gate_is_on(const struct gates *g, size_t index)
-{
-        assert(index < g->n);
-        return g->is_on[index];
-}
-
-/* By name, which must be in the table. */
-bool gate_is_on_by_name(const struct gates *g, const char *name);
-
-const char *gate_stage_name(enum gate_stage stage); /* "Alpha", "Beta", "GA" */
-
-/* A table of all gates: name, stage, default, what it is now, help. */
-void gates_append_list(struct buf *b, const struct gates *g);

@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "buf.h"
+#include "gates.h"
 #include "settings.h"
 #include "timetext.h"
 

@@ -1,0 +1,49 @@
+/* Gates: switches for features, each with a stage of its own. They are set by a setting that is a list of `Name=true`. */
+#pragma once
+
+#include "settings.h"
+
+enum gate_stage {
+        GATE_ALPHA,
+        GATE_BETA,
+        GATE_GA,
+};
+
+struct gate {
+        const char *name; /* as in FunctionRevisionSelectors */
+        enum gate_stage stage;
+        bool is_on_by_default;
+        bool is_locked; /* can no longer be changed from its default */
+        const char *help;
+};
+
+/* Home: as settings. The table must outlive it; index a gate by the caller's enum in the table's order. */
+struct gates {
+        const struct gate *table;
+        size_t n;
+        bool *is_on;
+};
+
+void gates_init(struct gates *g, const struct gate *table, size_t n);
+void gates_done(struct gates *g);
+
+/* Reads items such as `Name=true`; the last one for a gate counts. Nothing is changed on failure: an item that is not of that
+ * form, an unknown gate (with the nearest name), or a locked one that is set to something else. */
+int gates_set(struct gates *g, struct setting_list items, struct err *err);
+
+/* For struct setting: check = gates_check_item, check_arg = a const struct gates *. */
+int gates_check_item(struct str item, const void *gates, struct err *err);
+
+static inline bool gate_is_on(const struct gates *g, size_t index)
+{
+        assert(index < g->n);
+        return g->is_on[index];
+}
+
+/* By name, which must be in the table. */
+bool gate_is_on_by_name(const struct gates *g, const char *name);
+
+const char *gate_stage_name(enum gate_stage stage); /* "Alpha", "Beta", "GA" */
+
+/* A table of all gates: name, stage, default, what it is now, help. */
+void gates_append_list(struct buf *b, const struct gates *g);
