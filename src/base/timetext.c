@@ -228,7 +228,7 @@ static int parse_date(struct time_parser *p, int *ret_year, int *ret_month, int 
 /* Go takes an hour of one digit too. */
 static int parse_time_of_day(struct time_parser *p, int *ret_seconds)
 {
-        int hour, minute, second, r;
+        int hour = 0, minute = 0, second = 0, r;
 
         r = take_digits(p, is_digit(p->rest, 1) ? 2 : 1, "15", &hour);
         if (r < 0)
@@ -264,7 +264,7 @@ static int32_t take_fraction(struct time_parser *p)
 /* Z or +hh:mm. A number out of range is reported before a wrong sign or a bad minute, a bad hour before both. */
 static int parse_offset(struct time_parser *p, int *ret_seconds)
 {
-        int hour, minute;
+        int hour = 0, minute = 0;
 
         *ret_seconds = 0;
         if (str_cut_prefix(&p->rest, STR("Z")))
@@ -287,7 +287,7 @@ static int parse_offset(struct time_parser *p, int *ret_seconds)
 int time_parse_rfc3339(struct str s, struct instant *ret, struct err *err)
 {
         struct time_parser p = { .text = s, .rest = s, .err = err };
-        int year, month, day, second = 0, offset, r;
+        int year = 0, month = 0, day = 0, second = 0, offset = 0, r;
         int32_t nanos;
 
         if ((r = parse_date(&p, &year, &month, &day)) < 0 || (r = take_separator(&p, "T")) < 0 ||
