@@ -42,6 +42,7 @@ interop:
 	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@tests/interop/run
+	@tests/interop/net
 
 interop-full:
 	$(call configure,build-asan,$(asan))

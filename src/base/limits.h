@@ -48,5 +48,13 @@
 #define LIMIT_LOG_WINDOW_MS  10000
 #define LIMIT_LOG_TRACKED    256 /* messages whose repeats are counted at a time */
 
+/* Network */
+#define LIMIT_STREAM_QUEUE_BYTES   (256u << 10) /* output of one connection that waits for the kernel */
+#define LIMIT_CONNECTIONS          4096         /* of one server */
+#define LIMIT_EXCHANGES            256          /* open at a time on one connection */
+#define LIMIT_HEAD_BYTES           (64u << 10)  /* of one HTTP head or trailers */
+#define LIMIT_WINDOW_BYTES         (256u << 10) /* of one exchange's body that waits to be consumed */
+#define LIMIT_STATUS_MESSAGE_BYTES (8u << 10)   /* of the text of a gRPC status; longer ones are cut */
+
 /* Threads */
 #define LIMIT_THREAD_STACK_BYTES (2u << 20) /* must hold LIMIT_DEPTH levels of recursion */

@@ -35,6 +35,9 @@
 #define ARRAY_SIZE(a)                       (sizeof(a) / sizeof((a)[0]))
 #define CONTAINER_OF(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
+/* Some system headers bring their own, which evaluate twice. */
+#undef MIN
+#undef MAX
 #define MIN(a, b)                                  \
         ({                                         \
                 __typeof__(a) _min_a = (a);        \

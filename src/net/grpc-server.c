@@ -1,0 +1,595 @@
+/* A call's way: its head and body arrive on the loop thread of its connection, which collects the message; a worker takes it
+ * from the queue, runs the handler and posts the call back; the loop sends the answer. A call belongs to its loop except
+ * between queue and post, when the worker has it; ex and is_with_worker are the loop's alone, and the call is freed there
+ * when both have let go. */
+#include "grpc-server.h"
+
+#include "arena.h"
+#include "buf.h"
+#include "bytes.h"
+#include "clock.h"
+#include "grpc-services.h"
+#include "limits.h"
+#include "log.h"
+#include "loop.h"
+#include "map.h"
+#include "queue.h"
+#include "vec.h"
+
+#include <stdatomic.h>
+#include <sys/sysinfo.h>
+
+#define PREFIX_BYTES     5
+#define MAX_QUEUED_CALLS (64u << 10)
+
+struct grpc_server {
+        struct grpc_server_options options;
+        struct http_server *http;
+        struct map methods; /* name -> const struct grpc_method * */
+        struct queue queue; /* of struct call */
+        struct thread **workers;
+        struct grpc_health health;
+        struct grpc_method health_check;
+        VEC(struct str) services;     /* full names, for reflection; in the methods' names */
+        _Atomic size_t waiting_bytes; /* of messages being received or waiting for a worker */
+};
+
+struct call {
+        struct grpc_server *server;
+        struct exchange *ex;              /* NULL once it is closed */
+        const struct grpc_method *method; /* NULL for reflection */
+        struct grpc_reader reader;
+        struct bytes *message;
+        size_t counted_bytes; /* in server->waiting_bytes */
+        struct arena arena;
+        struct grpc_request request;
+        struct cancel *cancel;
+        struct buf reply; /* prefix and message; of reflection, input that waits for room */
+        enum grpc_status status;
+        struct err err;
+        struct loop *loop;
+        struct loop_task answered;
+        int refusal; /* HTTP status for what is not gRPC, told at the end of the request; 0: none */
+        bool is_with_worker;
+        bool has_answered;
+        bool has_ended; /* reflection: the client asks no more */
+};
+
+/* Counting what waits */
+
+static bool count_bytes(struct call *c, size_t n)
+{
+        struct grpc_server *s = c->server;
+        size_t before = atomic_fetch_add_explicit(&s->waiting_bytes, n, memory_order_relaxed);
+
+        c->counted_bytes += n;
+        return before + n <= s->options.max_waiting_bytes;
+}
+
+static void uncount_bytes(struct call *c)
+{
+        atomic_fetch_sub_explicit(&c->server->waiting_bytes, c->counted_bytes, memory_order_relaxed);
+        c->counted_bytes = 0;
+}
+
+static void free_call_if_done(struct call *c)
+{
+        if (c->ex || c->is_with_worker)
+                return;
+        uncount_bytes(c);
+        grpc_reader_done(&c->reader);
+        bytes_unref(c->message);
+        buf_done(&c->reply);
+        err_done(&c->err);
+        cancel_unref(c->cancel);
+        arena_done(&c->arena);
+        free(c);
+}
+
+/* Answers */
+
+static void add_status(struct http_fields *fields, struct arena *a, enum grpc_status status, struct str message)
+{
+        _cleanup_buf_ struct buf encoded = BUF_INIT(0);
+
+        http_fields_add(fields, a, STR("grpc-status"), arena_printf(a, "%d", (int)status));
+        if (message.n == 0)
+                return;
+        grpc_append_message(&encoded, str_first(message, LIMIT_STATUS_MESSAGE_BYTES));
+        http_fields_add(fields, a, STR("grpc-message"), buf_str(&encoded));
+}
+
+/* Trailers-Only: the status travels in the one and only head. */
+static void answer_status(struct call *c, enum grpc_status status, struct str message)
+{
+        struct http_fields fields = { 0 };
+
+        if (!c->ex || c->has_answered)
+                return;
+        c->has_answered = true;
+        http_fields_add(&fields, &c->arena, STR("content-type"), STR("application/grpc"));
+        for (size_t i = 0; i < c->request.reply_metadata.n; i++)
+                http_fields_add(&fields, &c->arena, c->request.reply_metadata.p[i].name,
+                                c->request.reply_metadata.p[i].value);
+        add_status(&fields, &c->arena, status, message);
+        exchange_respond(c->ex, 200, &fields, true);
+}
+
+static void answer_http(struct call *c, int status)
+{
+        if (!c->ex || c->has_answered)
+                return;
+        c->has_answered = true;
+        exchange_respond(c->ex, status, NULL, false);
+        exchange_send(c->ex, bytes_copy(STR("this server speaks gRPC alone\n")));
+        exchange_finish(c->ex, NULL);
+}
+
+static void begin_answer(struct call *c)
+{
+        struct http_fields fields = { 0 };
+
+        c->has_answered = true;
+        http_fields_add(&fields, &c->arena, STR("content-type"), STR("application/grpc"));
+        for (size_t i = 0; i < c->request.reply_metadata.n; i++)
+                http_fields_add(&fields, &c->arena, c->request.reply_metadata.p[i].name,
+                                c->request.reply_metadata.p[i].value);
+        exchange_respond(c->ex, 200, &fields, false);
+}
+
+static void end_answer(struct call *c)
+{
+        struct http_fields trailers = { 0 };
+
+        add_status(&trailers, &c->arena, GRPC_OK, STR_NONE);
+        exchange_finish(c->ex, &trailers);
+}
+
+static void on_answered(struct loop_task *t)
+{
+        struct call *c = CONTAINER_OF(t, struct call, answered);
+
+        c->is_with_worker = false;
+        if (c->ex && c->status != GRPC_OK) {
+                answer_status(c, c->status, str_from(err_message(&c->err)));
+        } else if (c->ex) {
+                begin_answer(c);
+                exchange_send(c->ex, bytes_take(&c->reply));
+                end_answer(c);
+        }
+        uncount_bytes(c);
+        free_call_if_done(c);
+}
+
+/* Workers */
+
+static void set_prefix(struct buf *reply)
+{
+        size_t n = reply->n - PREFIX_BYTES;
+
+        reply->p[0] = 0;
+        for (int i = 0; i < 4; i++)
+                reply->p[4 - i] = (char)(n >> (8 * i));
+}
+
+/* The status for a message that could not be read; a limit is named with the way to raise it. */
+static enum grpc_status explain_message(struct call *c, struct err *err)
+{
+        const char *flag = c->server->options.max_receive_flag;
+        struct str text = arena_copy(&c->arena, str_from(err_message(err)));
+
+        if (err->code == ERR_UNSUPPORTED)
+                return GRPC_UNIMPLEMENTED;
+        if (err->code != ERR_LIMIT)
+                return GRPC_INTERNAL;
+        err_set(err, ERR_LIMIT, "grpc: %.*s%s%s", STR_ARG(text), flag ? "; raise it with " : "", flag ? flag : "");
+        return GRPC_RESOURCE_EXHAUSTED;
+}
+
+/* Decompressing is work, so it is done here and not on the loop; what it adds counts too. */
+static enum grpc_status read_message(struct call *c)
+{
+        size_t before = c->reader.body.n;
+
+        if (grpc_reader_finish(&c->reader, http_fields_get(c->request.metadata, STR("grpc-encoding")), &c->message,
+                               &c->err) < 0)
+                return explain_message(c, &c->err);
+        if (c->message->str.n > before && !count_bytes(c, c->message->str.n - before)) {
+                err_set(&c->err, ERR_LIMIT, "the server holds too many requests; try again later");
+                return GRPC_RESOURCE_EXHAUSTED;
+        }
+        c->request.message = c->message->str;
+        return GRPC_OK;
+}
+
+static enum grpc_status handle(struct call *c)
+{
+        enum grpc_status status;
+
+        if (deadline_has_passed(c->request.deadline)) {
+                err_set(&c->err, ERR_TIMEOUT, "context deadline exceeded");
+                return GRPC_DEADLINE_EXCEEDED;
+        }
+        if (cancel_is_triggered(c->cancel)) {
+                err_set(&c->err, ERR_CANCELED, "context canceled");
+                return GRPC_CANCELLED;
+        }
+        status = read_message(c);
+        if (status != GRPC_OK)
+                return status;
+        buf_append_repeat(&c->reply, 0, PREFIX_BYTES);
+        status = c->method->handle(c->method->context, &c->request, &c->reply, &c->err);
+        if (status == GRPC_OK && buf_check(&c->reply, "the response", &c->err) < 0)
+                return GRPC_RESOURCE_EXHAUSTED;
+        if (status == GRPC_OK)
+                set_prefix(&c->reply);
+        return status;
+}
+
+static void work(void *arg)
+{
+        struct grpc_server *s = arg;
+        void *item;
+
+        while (queue_pop(&s->queue, &item, NULL, DEADLINE_NONE, NULL) >= 0) {
+                struct call *c = item;
+
+                c->status = handle(c);
+                loop_post(c->loop, &c->answered);
+        }
+}
+
+/* Requests */
+
+static void enqueue(struct call *c)
+{
+        c->is_with_worker = true;
+        if (queue_try_push(&c->server->queue, c, 0) < 0) {
+                c->is_with_worker = false;
+                answer_status(c, GRPC_UNAVAILABLE, STR("the server is busy or shutting down"));
+        }
+}
+
+static void refuse_message(struct call *c, struct err *err)
+{
+        enum grpc_status status = explain_message(c, err);
+
+        answer_status(c, status, arena_copy(&c->arena, str_from(err_message(err))));
+        uncount_bytes(c);
+}
+
+static void on_body(struct exchange *ex, struct str data)
+{
+        struct call *c = ex->owner;
+        _cleanup_err_ struct err err = { 0 };
+
+        exchange_consume(ex, data.n);
+        if (c->has_answered || c->refusal)
+                return;
+        if (grpc_reader_add(&c->reader, data, &err) < 0)
+                refuse_message(c, &err);
+        else if (!count_bytes(c, data.n))
+                answer_status(c, GRPC_RESOURCE_EXHAUSTED, STR("the server holds too many requests; try again later"));
+}
+
+static void on_end(struct exchange *ex)
+{
+        struct call *c = ex->owner;
+
+        if (c->refusal)
+                answer_http(c, c->refusal);
+        else if (!c->has_answered)
+                enqueue(c);
+}
+
+static void on_closed(struct exchange *ex, const struct err *err)
+{
+        struct call *c = ex->owner;
+
+        c->ex = NULL;
+        (void)err;
+        if (!c->has_answered)
+                cancel_trigger(c->cancel, "context canceled");
+        free_call_if_done(c);
+}
+
+static const struct exchange_callbacks unary_callbacks = {
+        .on_body = on_body,
+        .on_end = on_end,
+        .on_closed = on_closed,
+};
+
+/* Reflection is the one method with streams: each message of the client is answered when it is complete. */
+
+static void answer_reflection(struct call *c)
+{
+        struct grpc_server *s = c->server;
+        _cleanup_buf_ struct buf reply = BUF_INIT(0);
+
+        buf_append_repeat(&reply, 0, PREFIX_BYTES);
+        grpc_reflect(buf_str(&c->reader.body), s->services.p, s->services.n, &reply);
+        set_prefix(&reply);
+        grpc_reader_done(&c->reader);
+        grpc_reader_init(&c->reader, s->options.max_receive_bytes);
+        if (!c->has_answered)
+                begin_answer(c);
+        exchange_send(c->ex, bytes_take(&reply));
+}
+
+/* Answers what has come in while there is room for answers; the rest waits, and its bytes hold the client back. */
+static void reflect(struct call *c)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct str rest = buf_str(&c->reply);
+        size_t taken;
+
+        while (rest.n > 0 && exchange_has_room(c->ex)) {
+                if (grpc_reader_take(&c->reader, &rest, &err) < 0) {
+                        exchange_reset(c->ex, HTTP_RESET_INTERNAL_ERROR);
+                        return;
+                }
+                if (c->reader.is_complete)
+                        answer_reflection(c);
+        }
+        taken = c->reply.n - rest.n;
+        if (taken > 0) {
+                memmove(c->reply.p, rest.p, rest.n);
+                c->reply.n = rest.n;
+                exchange_consume(c->ex, taken);
+        }
+        if (!c->has_ended || c->reply.n > 0)
+                return;
+        if (!c->has_answered)
+                begin_answer(c);
+        end_answer(c);
+}
+
+static void on_reflection_body(struct exchange *ex, struct str data)
+{
+        struct call *c = ex->owner;
+
+        buf_append_str(&c->reply, data);
+        reflect(c);
+}
+
+static void on_reflection_room(struct exchange *ex)
+{
+        reflect(ex->owner);
+}
+
+static void on_reflection_end(struct exchange *ex)
+{
+        struct call *c = ex->owner;
+
+        c->has_ended = true;
+        reflect(c);
+}
+
+static const struct exchange_callbacks reflection_callbacks = {
+        .on_body = on_reflection_body,
+        .on_end = on_reflection_end,
+        .on_room = on_reflection_room,
+        .on_closed = on_closed,
+};
+
+static bool is_reflection(const struct grpc_server *s, struct str method)
+{
+        return s->options.has_reflection &&
+               (str_equal(method, STR("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")) ||
+                str_equal(method, STR("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")));
+}
+
+/* `unknown service x` or `unknown method y for service x`, as clients of other servers know it. */
+static struct str unknown_method(struct grpc_server *s, struct arena *a, struct str path)
+{
+        struct str service = str_skip(path, 1), method;
+        ptrdiff_t slash = str_find_last_char(service, '/');
+
+        if (path.n == 0 || path.p[0] != '/' || slash < 0)
+                return arena_printf(a, "malformed method name: \"%.*s\"", STR_ARG(path));
+        method = str_skip(service, (size_t)slash + 1);
+        service = str_first(service, (size_t)slash);
+        for (const struct map_entry *e = map_first(&s->methods); e; e = map_next(&s->methods, e))
+                if (str_starts_with(str_skip(e->key, 1), service) && e->key.n > service.n + 1 &&
+                    e->key.p[service.n + 1] == '/')
+                        return arena_printf(a, "unknown method %.*s for service %.*s", STR_ARG(method),
+                                            STR_ARG(service));
+        return arena_printf(a, "unknown service %.*s", STR_ARG(service));
+}
+
+static struct call *new_call(struct grpc_server *s, struct exchange *ex)
+{
+        struct call *c = xcalloc(1, sizeof(*c));
+
+        c->server = s;
+        c->ex = ex;
+        c->loop = ex->loop;
+        c->answered.run = on_answered;
+        arena_init(&c->arena, "call", 0);
+        grpc_reader_init(&c->reader, s->options.max_receive_bytes);
+        buf_init(&c->reply, 0);
+        c->cancel = cancel_new(NULL);
+        c->request = (struct grpc_request) {
+                .method = arena_copy(&c->arena, ex->request.path),
+                .deadline = DEADLINE_NONE,
+                .cancel = c->cancel,
+                .arena = &c->arena,
+        };
+        /* The exchange may end before the handler does: what the handler sees is the call's own. */
+        return c;
+}
+
+static struct http_fields *copy_metadata(struct call *c)
+{
+        struct http_fields *copy = ARENA_NEW(&c->arena, struct http_fields);
+
+        for (size_t i = 0; i < c->ex->request.fields.n; i++)
+                http_fields_add(copy, &c->arena, c->ex->request.fields.p[i].name, c->ex->request.fields.p[i].value);
+        return copy;
+}
+
+static bool check_head(struct call *c)
+{
+        const struct http_head *head = &c->ex->request;
+        struct str timeout = http_fields_get(&head->fields, STR("grpc-timeout"));
+        _cleanup_err_ struct err err = { 0 };
+        int64_t ns;
+
+        if (!str_equal(head->method, STR("POST"))) {
+                c->refusal = 405;
+                return false;
+        }
+        if (!str_starts_with(http_fields_get(&head->fields, STR("content-type")), STR("application/grpc"))) {
+                c->refusal = 415;
+                return false;
+        }
+        if (timeout.p) {
+                if (grpc_parse_timeout(timeout, &ns, &err) < 0) {
+                        answer_status(c, GRPC_INTERNAL, arena_copy(&c->arena, str_from(err_message(&err))));
+                        return false;
+                }
+                c->request.deadline = deadline_after_ns(ns);
+        }
+        return true;
+}
+
+static void on_request(void *context, struct exchange *ex)
+{
+        struct grpc_server *s = context;
+        struct call *c = new_call(s, ex);
+
+        ex->owner = c;
+        ex->callbacks = &unary_callbacks;
+        if (!check_head(c))
+                return;
+        c->request.metadata = copy_metadata(c);
+        if (is_reflection(s, c->request.method)) {
+                ex->callbacks = &reflection_callbacks;
+                return;
+        }
+        c->method = map_get(&s->methods, c->request.method);
+        if (!c->method)
+                answer_status(c, GRPC_UNIMPLEMENTED, unknown_method(s, &c->arena, c->request.method));
+}
+
+/* The server */
+
+/* The service of /package.Service/Method. */
+static void add_service(struct grpc_server *s, struct str method)
+{
+        struct str service = str_skip(method, 1);
+        ptrdiff_t slash = str_find_last_char(service, '/');
+
+        assert(slash > 0);
+        service = str_first(service, (size_t)slash);
+        for (size_t i = 0; i < s->services.n; i++)
+                if (str_equal(s->services.p[i], service))
+                        return;
+        vec_push(&s->services, service);
+}
+
+static void add_method(struct grpc_server *s, const struct grpc_method *m)
+{
+        map_set(&s->methods, str_from(m->name), (void *)m);
+        add_service(s, str_from(m->name));
+}
+
+static void add_methods(struct grpc_server *s)
+{
+        for (size_t i = 0; i < s->options.n_methods; i++)
+                add_method(s, &s->options.methods[i]);
+        s->health_check = (struct grpc_method) { "/grpc.health.v1.Health/Check", grpc_health_check, &s->health };
+        add_method(s, &s->health_check);
+        if (s->options.has_reflection) {
+                add_service(s, STR("/grpc.reflection.v1.ServerReflection/"));
+                add_service(s, STR("/grpc.reflection.v1alpha.ServerReflection/"));
+        }
+}
+
+static int start_workers(struct grpc_server *s, struct err *err)
+{
+        s->workers = xcalloc(s->options.n_workers, sizeof(*s->workers));
+        for (unsigned i = 0; i < s->options.n_workers; i++) {
+                int r = thread_start("grpc", work, s, &s->workers[i], err);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static void set_defaults(struct grpc_server_options *o)
+{
+        if (o->n_workers == 0)
+                o->n_workers = MAX(2u * (unsigned)get_nprocs(), 4u);
+        if (o->max_receive_bytes == 0)
+                o->max_receive_bytes = LIMIT_MESSAGE_BYTES;
+        if (o->max_waiting_bytes == 0)
+                o->max_waiting_bytes = MAX(4 * o->max_receive_bytes, (size_t)256 << 20);
+        o->http.refuses_http1 = true;
+}
+
+int grpc_server_new(const struct grpc_server_options *options, struct grpc_server **ret, struct err *err)
+{
+        struct grpc_server *s = xcalloc(1, sizeof(*s));
+        int r;
+
+        s->options = *options;
+        set_defaults(&s->options);
+        s->options.http.on_request = on_request;
+        s->options.http.context = s;
+        grpc_health_init(&s->health);
+        queue_init(&s->queue, "gRPC calls", MAX_QUEUED_CALLS, 0);
+        add_methods(s);
+        r = start_workers(s, err);
+        if (r >= 0)
+                r = http_server_new(&s->options.http, &s->http, err);
+        if (r < 0) {
+                grpc_server_free(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+struct address grpc_server_address(const struct grpc_server *s)
+{
+        return http_server_address(s->http);
+}
+
+void grpc_server_set_serving(struct grpc_server *s, struct str service, bool is_serving)
+{
+        grpc_health_set(&s->health, service, is_serving);
+}
+
+void grpc_server_drain(struct grpc_server *s)
+{
+        grpc_health_set_all(&s->health, false);
+        http_server_drain(s->http);
+}
+
+int grpc_server_wait(struct grpc_server *s, struct deadline deadline, struct cancel *cancel)
+{
+        return http_server_wait(s->http, deadline, cancel);
+}
+
+/* Closes the connections first, so that no call comes in; then the workers end with what they have, and their answers find
+ * the loops still there. */
+void grpc_server_free(struct grpc_server *s)
+{
+        if (!s)
+                return;
+        if (s->http)
+                http_server_close(s->http);
+        queue_close(&s->queue);
+        for (unsigned i = 0; i < s->options.n_workers && s->workers; i++)
+                if (s->workers[i])
+                        thread_join(s->workers[i]);
+        http_server_free(s->http);
+        queue_done(&s->queue);
+        map_done(&s->methods);
+        vec_done(&s->services);
+        grpc_health_done(&s->health);
+        free(s->workers);
+        free(s);
+}

@@ -1,0 +1,108 @@
+/* HTTP as both versions and both sides share it: heads, and exchanges of one request and one response.
+ *
+ * An exchange lives on the loop of its connection; loop thread only. Both directions stream: what comes in is told by callbacks,
+ * what goes out is queued, and both push back: input that was not consumed stops the peer, output beyond the connection's
+ * room waits for on_room. */
+#pragma once
+
+#include "arena.h"
+#include "bytes.h"
+#include "err.h"
+
+struct exchange;
+struct loop;
+
+struct http_field {
+        struct str name; /* lower case */
+        struct str value;
+};
+
+struct http_fields {
+        struct http_field *p;
+        size_t n;
+        size_t capacity;
+};
+
+/* Name and value are copied into the arena. */
+void http_fields_add(struct http_fields *f, struct arena *a, struct str name, struct str value);
+
+/* The first value of that name (lower case), or a str with p == NULL. */
+struct str http_fields_get(const struct http_fields *f, struct str name);
+
+/* A request or a response up to its body. */
+struct http_head {
+        struct str method; /* requests */
+        struct str scheme;
+        struct str authority;
+        struct str path;
+        int status; /* responses */
+        struct http_fields fields;
+};
+
+/* HTTP/2's codes for ending a stream early; HTTP/1.1 closes the connection for all of them. */
+enum http_reset {
+        HTTP_RESET_NONE = 0,
+        HTTP_RESET_PROTOCOL_ERROR = 1,
+        HTTP_RESET_INTERNAL_ERROR = 2,
+        HTTP_RESET_REFUSED = 7, /* nothing was done: safe to try again */
+        HTTP_RESET_CANCEL = 8,
+        HTTP_RESET_ENHANCE_YOUR_CALM = 11,
+};
+
+struct exchange_callbacks {
+        /* Client: the response's head is in ex->response. NULL on servers. */
+        void (*on_head)(struct exchange *ex);
+        /* A piece of the body, borrowed for the call. Its bytes count against the peer's window until exchange_consume. */
+        void (*on_body)(struct exchange *ex, struct str data);
+        /* The peer has sent all of its message; ex->trailers holds what followed the body. */
+        void (*on_end)(struct exchange *ex);
+        /* There is room again after exchange_has_room said no. May be NULL. */
+        void (*on_room)(struct exchange *ex);
+        /* Exactly once, last. err is NULL when both sides have said all they had to say. The exchange is gone afterwards. */
+        void (*on_closed)(struct exchange *ex, const struct err *err);
+};
+
+struct exchange_ops;
+
+struct exchange {
+        const struct exchange_ops *ops; /* of the protocol */
+        const struct exchange_callbacks *callbacks;
+        void *owner;
+        struct loop *loop;  /* its home */
+        struct arena arena; /* heads and trailers; freed with the exchange */
+        struct http_head request;
+        struct http_head response;
+        struct http_fields trailers; /* the peer's */
+        enum http_reset peer_reset;  /* why the peer ended it early */
+        bool has_peer_ended;         /* on_end was called */
+        bool was_processed;          /* client: the peer may have acted on the request; false means a retry is safe */
+};
+
+/* Server: sends the response's head; is_all says that nothing follows it. Client: the request was sent by whoever made the
+ * exchange. */
+void exchange_respond(struct exchange *ex, int status, const struct http_fields *fields, bool is_all);
+
+/* Queues a piece of our body; the reference is taken over. */
+void exchange_send(struct exchange *ex, struct bytes *b);
+
+/* Our message is complete; trailers may be NULL. */
+void exchange_finish(struct exchange *ex, const struct http_fields *trailers);
+
+/* Ends it early in both directions; on_closed follows. */
+void exchange_reset(struct exchange *ex, enum http_reset why);
+
+/* The owner has dealt with n bytes of the peer's body. */
+void exchange_consume(struct exchange *ex, size_t n);
+
+/* False: the queue is full; go on after on_room. */
+bool exchange_has_room(const struct exchange *ex);
+
+/* What a protocol does behind the calls above. */
+struct exchange_ops {
+        void (*respond)(struct exchange *ex, int status, const struct http_fields *fields, bool is_all);
+        void (*send)(struct exchange *ex, struct bytes *b);
+        void (*finish)(struct exchange *ex, const struct http_fields *trailers);
+        void (*reset)(struct exchange *ex, enum http_reset why);
+        void (*consume)(struct exchange *ex, size_t n);
+        bool (*has_room)(const struct exchange *ex);
+};

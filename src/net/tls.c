@@ -1,0 +1,312 @@
+#include "tls.h"
+
+#include "arena.h"
+#include "buf.h"
+#include "clock.h"
+#include "log.h"
+#include "park.h"
+#include "timetext.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+/* Files are looked at when a connection begins, at most this often. */
+#define CHECK_INTERVAL_NS (NS_PER_SECOND / 5)
+
+/* What tells that a file was replaced. */
+struct stamp {
+        dev_t device;
+        ino_t inode;
+        struct timespec changed;
+        off_t size;
+};
+
+enum { FILE_CERTIFICATE, FILE_KEY, FILE_CA, _FILE_COUNT };
+
+struct tls_config {
+        _Atomic unsigned references;
+        struct tls_options options;     /* immutable, its strings are in arena */
+        const char *files[_FILE_COUNT]; /* NULL: none */
+        struct arena arena;
+
+        struct mutex mutex; /* guards all below */
+        SSL_CTX *context;
+        struct stamp stamps[_FILE_COUNT];
+        int64_t checked_ns;
+        unsigned generation;
+};
+
+int tls_error(struct err *err, const char *format, ...)
+{
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+        unsigned long code = ERR_peek_last_error();
+        const char *reason = code ? ERR_reason_error_string(code) : NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        buf_appendv(&text, format, arguments);
+        va_end(arguments);
+        ERR_clear_error();
+        return err_set(err, ERR_FAILED, "%s: %s", buf_cstring(&text), reason ? reason : "unknown TLS error");
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+        return text ? arena_cstring(a, str_from(text)) : NULL;
+}
+
+static void choose_files(struct tls_config *c)
+{
+        static const char *const names[_FILE_COUNT] = { "tls.crt", "tls.key", "ca.crt" };
+        const char *given[_FILE_COUNT] = { c->options.certificate_file, c->options.key_file, c->options.ca_file };
+
+        for (size_t i = 0; i < _FILE_COUNT; i++) {
+                if (c->options.directory)
+                        c->files[i] = arena_printf(&c->arena, "%s/%s", c->options.directory, names[i]).p;
+                else
+                        c->files[i] = keep(&c->arena, given[i]);
+        }
+}
+
+static int read_stamps(struct tls_config *c, struct stamp stamps[_FILE_COUNT], struct err *err)
+{
+        for (size_t i = 0; i < _FILE_COUNT; i++) {
+                struct stat st;
+
+                stamps[i] = (struct stamp) { 0 };
+                if (!c->files[i])
+                        continue;
+                if (stat(c->files[i], &st) < 0)
+                        return err_set_errno(err, errno, "cannot read %s", c->files[i]);
+                stamps[i].device = st.st_dev;
+                stamps[i].inode = st.st_ino;
+                stamps[i].changed = st.st_mtim;
+                stamps[i].size = st.st_size;
+        }
+        return 0;
+}
+
+/* The names of ALPN, each behind its length: HTTP/2 alone, or HTTP/2 and then HTTP/1.1. */
+static const struct str protocols[] = { STR_INIT("\x02h2"), STR_INIT("\x02h2\x08http/1.1") };
+
+/* arg is one of the protocols above: a connection may outlive the tls_config it was made from. */
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
+                           unsigned in_n, void *arg)
+{
+        const struct str *ours = arg;
+        unsigned char *chosen;
+
+        if (SSL_select_next_proto(&chosen, out_n, (const unsigned char *)ours->p, (unsigned)ours->n, in, in_n) !=
+            OPENSSL_NPN_NEGOTIATED)
+                return SSL_TLSEXT_ERR_ALERT_FATAL;
+        *out = chosen;
+        return SSL_TLSEXT_ERR_OK;
+}
+
+static int set_trust(struct tls_config *c, SSL_CTX *context, struct err *err)
+{
+        int mode = SSL_VERIFY_PEER;
+
+        if (c->files[FILE_CA]) {
+                if (SSL_CTX_load_verify_locations(context, c->files[FILE_CA], NULL) != 1)
+                        return tls_error(err, "cannot use the certificate authorities in %s", c->files[FILE_CA]);
+        } else if (!c->options.is_server && SSL_CTX_set_default_verify_paths(context) != 1) {
+                return tls_error(err, "cannot use the system's certificate authorities");
+        }
+        if (c->options.is_server && c->options.needs_client_certificate && c->files[FILE_CA])
+                SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(c->files[FILE_CA]));
+        /* Whatever stands among the authorities is trusted, be it a root or not, as Go has it. */
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+        if (c->options.is_server)
+                mode = c->options.needs_client_certificate ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+                                                           : SSL_VERIFY_NONE;
+        else if (c->options.trusts_anyone)
+                mode = SSL_VERIFY_NONE;
+        SSL_CTX_set_verify(context, mode, NULL);
+        return 0;
+}
+
+static int set_identity(struct tls_config *c, SSL_CTX *context, struct err *err)
+{
+        if (!c->files[FILE_CERTIFICATE])
+                return 0;
+        if (SSL_CTX_use_certificate_chain_file(context, c->files[FILE_CERTIFICATE]) != 1)
+                return tls_error(err, "cannot use the certificate in %s", c->files[FILE_CERTIFICATE]);
+        if (SSL_CTX_use_PrivateKey_file(context, c->files[FILE_KEY], SSL_FILETYPE_PEM) != 1)
+                return tls_error(err, "cannot use the private key in %s", c->files[FILE_KEY]);
+        if (SSL_CTX_check_private_key(context) != 1)
+                return tls_error(err, "the private key in %s does not belong to the certificate in %s",
+                                 c->files[FILE_KEY], c->files[FILE_CERTIFICATE]);
+        return 0;
+}
+
+static int set_protocols(struct tls_config *c, SSL_CTX *context, struct err *err)
+{
+        const struct str *ours = &protocols[c->options.offers_http1];
+
+        if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1)
+                return tls_error(err, "cannot ask for TLS 1.2");
+        if (c->options.is_server)
+                SSL_CTX_set_alpn_select_cb(context, select_protocol, (void *)ours);
+        else if (SSL_CTX_set_alpn_protos(context, (const unsigned char *)ours->p, (unsigned)ours->n) != 0)
+                return tls_error(err, "cannot offer protocols");
+        return 0;
+}
+
+static int load(struct tls_config *c, SSL_CTX **ret, struct err *err)
+{
+        SSL_CTX *context = SSL_CTX_new(c->options.is_server ? TLS_server_method() : TLS_client_method());
+        int r;
+
+        if (!context)
+                return tls_error(err, "cannot set up TLS");
+        SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                          SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+        if (c->options.is_server) {
+                /* Resumption would skip the check of the client's certificate against a rotated authority. */
+                SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+                SSL_CTX_set_num_tickets(context, 0);
+        }
+        r = set_protocols(c, context, err);
+        if (r >= 0)
+                r = set_trust(c, context, err);
+        if (r >= 0)
+                r = set_identity(c, context, err);
+        if (r < 0) {
+                SSL_CTX_free(context);
+                return r;
+        }
+        *ret = context;
+        return 0;
+}
+
+int tls_config_new(const struct tls_options *options, struct tls_config **ret, struct err *err)
+{
+        struct tls_config *c = xcalloc(1, sizeof(*c));
+        int r;
+
+        atomic_init(&c->references, 1);
+        arena_init(&c->arena, "TLS settings", 0);
+        mutex_init(&c->mutex);
+        c->options = *options;
+        choose_files(c);
+        c->options.directory = c->options.certificate_file = c->options.key_file = c->options.ca_file =
+                NULL; /* the caller's */
+        r = read_stamps(c, c->stamps, err);
+        if (r >= 0)
+                r = load(c, &c->context, err);
+        if (r < 0) {
+                tls_config_unref(c);
+                return r;
+        }
+        c->checked_ns = clock_mono_ns();
+        *ret = c;
+        return 0;
+}
+
+struct tls_config *tls_config_ref(struct tls_config *c)
+{
+        atomic_fetch_add_explicit(&c->references, 1, memory_order_relaxed);
+        return c;
+}
+
+void tls_config_unref(struct tls_config *c)
+{
+        if (!c || atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) != 1)
+                return;
+        SSL_CTX_free(c->context);
+        mutex_done(&c->mutex);
+        arena_done(&c->arena);
+        free(c);
+}
+
+/* With the mutex held: takes up changed files. Half-written ones fail to load and are tried again at the next check. */
+static void refresh(struct tls_config *c)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct stamp stamps[_FILE_COUNT];
+        SSL_CTX *context;
+        int64_t now_ns = clock_mono_ns();
+
+        if (now_ns - c->checked_ns < CHECK_INTERVAL_NS)
+                return;
+        c->checked_ns = now_ns;
+        if (read_stamps(c, stamps, &err) >= 0) {
+                if (memcmp(stamps, c->stamps, sizeof(stamps)) == 0)
+                        return;
+                if (load(c, &context, &err) >= 0) {
+                        SSL_CTX_free(c->context);
+                        c->context = context;
+                        memcpy(c->stamps, stamps, sizeof(stamps));
+                        c->generation++;
+                        return;
+                }
+        }
+        log_warn("cannot take up changed certificates, going on with the ones before",
+                 LOG_TEXT("file", c->files[FILE_CERTIFICATE] ? c->files[FILE_CERTIFICATE] : c->files[FILE_CA]),
+                 LOG_ERR("error", &err));
+}
+
+static int set_server_name(SSL *ssl, const char *name, struct err *err)
+{
+        unsigned char address[16];
+
+        /* RFC 6066: a server name is never an address; those are verified as such. */
+        if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1) {
+                if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) != 1)
+                        return tls_error(err, "cannot verify the address %s", name);
+                return 0;
+        }
+        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT); /* names stand in the alternative names only */
+        if (SSL_set_tlsext_host_name(ssl, name) != 1 || SSL_set1_host(ssl, name) != 1)
+                return tls_error(err, "cannot ask for server %s", name);
+        return 0;
+}
+
+int tls_new_connection(struct tls_config *c, const char *server_name, SSL **ret, struct err *err)
+{
+        SSL *ssl;
+        BIO *in, *out;
+        int r;
+
+        mutex_lock(&c->mutex);
+        refresh(c);
+        ssl = SSL_new(c->context);
+        mutex_unlock(&c->mutex);
+        in = BIO_new(BIO_s_mem());
+        out = BIO_new(BIO_s_mem());
+        if (!ssl || !in || !out) {
+                SSL_free(ssl);
+                BIO_free(in);
+                BIO_free(out);
+                return tls_error(err, "cannot begin TLS");
+        }
+        SSL_set_bio(ssl, in, out);
+        if (c->options.is_server) {
+                SSL_set_accept_state(ssl);
+        } else {
+                SSL_set_connect_state(ssl);
+                r = server_name ? set_server_name(ssl, server_name, err) : 0;
+                if (r < 0) {
+                        SSL_free(ssl);
+                        return r;
+                }
+        }
+        *ret = ssl;
+        return 0;
+}
+
+unsigned tls_config_generation(struct tls_config *c)
+{
+        unsigned generation;
+
+        mutex_lock(&c->mutex);
+        generation = c->generation;
+        mutex_unlock(&c->mutex);
+        return generation;
+}

@@ -1,0 +1,611 @@
+#include "test.h"
+
+#include "arena.h"
+#include "buf.h"
+#include "bytes.h"
+#include "certs.h"
+#include "grpc-client.h"
+#include "grpc-server.h"
+#include "grpc-services.h"
+#include "tls.h"
+
+#include <unistd.h>
+
+static _Atomic int n_hanging, n_canceled;
+
+static enum grpc_status echo(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
+{
+        struct str trace = http_fields_get(request->metadata, STR("traceparent"));
+
+        (void)context;
+        if (trace.p)
+                http_fields_add(&request->reply_metadata, request->arena, STR("x-trace"), trace);
+        if (str_equal(request->message, STR("fail"))) {
+                err_set(err, ERR_NOT_FOUND, "no such thing: %s", "100% ü");
+                return GRPC_NOT_FOUND;
+        }
+        buf_append_str(ret, request->message);
+        return GRPC_OK;
+}
+
+static enum grpc_status hang(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
+{
+        int r;
+
+        (void)context, (void)ret;
+        ASSERT(!deadline_is_none(request->deadline));
+        atomic_fetch_add(&n_hanging, 1);
+        r = thread_sleep(deadline_after_ms(60000), request->cancel);
+        if (r == ERR_CANCELED)
+                atomic_fetch_add(&n_canceled, 1);
+        wait_error(r, request->cancel, "hang", err);
+        return GRPC_CANCELLED;
+}
+
+static enum grpc_status slow(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
+{
+        (void)context, (void)err;
+        thread_sleep(deadline_after_ms(2), request->cancel);
+        buf_append_str(ret, request->message);
+        return GRPC_OK;
+}
+
+static const struct grpc_method methods[] = {
+        { "/test.Test/Echo", echo, NULL },
+        { "/test.Test/Hang", hang, NULL },
+        { "/test.Test/Slow", slow, NULL },
+};
+
+struct server {
+        struct grpc_server *s;
+        char target[64];
+};
+
+static struct server start_server(struct tls_config *tls)
+{
+        struct grpc_server_options options = {
+                .http.tls = tls,
+                .methods = methods,
+                .n_methods = ARRAY_SIZE(methods),
+                .n_workers = 8,
+                .has_reflection = true,
+                .max_receive_bytes = 40u << 20,
+                .max_receive_flag = "--max-recv-message-size",
+        };
+        struct server s = { 0 };
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+        struct address address;
+
+        ASSERT(address_from_ip(STR("127.0.0.1"), 0, &options.http.address, &err) == 0);
+        if (grpc_server_new(&options, &s.s, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+        address = grpc_server_address(s.s);
+        address_append(&text, &address);
+        snprintf(s.target, sizeof(s.target), "%s", buf_cstring(&text));
+        return s;
+}
+
+static struct grpc_channel *open_channel(const char *target, const struct grpc_channel_options *options)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct grpc_channel *c;
+
+        if (grpc_channel_new(str_from(target), options, &c, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+        return c;
+}
+
+static int call(struct grpc_channel *c, const char *method, struct str message, int64_t timeout_ms, struct arena *a,
+                struct grpc_reply *ret, struct err *err)
+{
+        struct grpc_call_options options = { .deadline = deadline_after_ms(timeout_ms) };
+        _cleanup_bytes_ struct bytes *request = bytes_copy(message);
+
+        return grpc_call(c, str_from(method), request, &options, a, ret, err);
+}
+
+TEST(echo_and_errors)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct server s = start_server(NULL);
+        struct grpc_channel *c = open_channel(s.target, NULL);
+        struct grpc_reply reply;
+        char *big = malloc(41 << 20);
+
+        arena_init(&a, "test", 0);
+        ASSERT_INT(call(c, "/test.Test/Echo", STR("hello"), 20000, &a, &reply, &err), 0);
+        ASSERT_STR(reply.response->str, STR("hello"));
+        bytes_unref(reply.response);
+        ASSERT_INT(call(c, "/test.Test/Echo", STR("fail"), 20000, &a, &reply, &err), ERR_NOT_FOUND);
+        ASSERT_TEXT(err_message(&err), "rpc error: code = NotFound desc = no such thing: 100% ü");
+        ASSERT_INT(call(c, "/test.Test/Nope", STR(""), 20000, &a, &reply, &err), ERR_UNSUPPORTED);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = Unimplemented desc = unknown method Nope for service test.Test");
+        ASSERT_INT(call(c, "/test.Other/Nope", STR(""), 20000, &a, &reply, &err), ERR_UNSUPPORTED);
+        ASSERT_TEXT(err_message(&err), "rpc error: code = Unimplemented desc = unknown service test.Other");
+        ASSERT_INT(call(c, "/nope", STR(""), 20000, &a, &reply, &err), ERR_UNSUPPORTED);
+        ASSERT_TEXT(err_message(&err), "rpc error: code = Unimplemented desc = malformed method name: \"/nope\"");
+        memset(big, 'x', 41 << 20);
+        ASSERT_INT(call(c, "/test.Test/Echo", str_make(big, 32 << 20), 60000, &a, &reply, &err), 0);
+        ASSERT_INT(reply.response->str.n, 32 << 20);
+        bytes_unref(reply.response);
+        ASSERT_INT(call(c, "/test.Test/Echo", str_make(big, 41 << 20), 60000, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = grpc: received message larger than max "
+                    "(42991616 vs. 41943040); raise it with --max-recv-message-size");
+        free(big);
+        for (int i = 0; i < 500; i++) {
+                ASSERT_INT(call(c, "/test.Test/Echo", STR("hello"), 20000, &a, &reply, &err), 0);
+                bytes_unref(reply.response);
+        }
+        grpc_channel_unref(c);
+        grpc_server_free(s.s);
+}
+
+static void wait_for(_Atomic int *count, int wanted)
+{
+        for (int i = 0; i < 20000 && atomic_load(count) < wanted; i++)
+                thread_sleep(deadline_after_ms(1), NULL);
+        ASSERT(atomic_load(count) >= wanted);
+}
+
+static void cancel_when_hanging(void *cancel)
+{
+        wait_for(&n_hanging, 2);
+        cancel_trigger(cancel, "enough");
+}
+
+TEST(deadlines_and_cancellation_reach_the_handler)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_cancel_ struct cancel *cancel = cancel_new(NULL);
+        _cleanup_bytes_ struct bytes *request = bytes_copy(STR(""));
+        struct grpc_call_options options = { .deadline = deadline_after_ms(60000), .cancel = cancel };
+        struct server s = start_server(NULL);
+        struct grpc_channel *c = open_channel(s.target, NULL);
+        struct grpc_reply reply;
+        struct thread *t;
+
+        arena_init(&a, "test", 0);
+        n_hanging = n_canceled = 0;
+        ASSERT_INT(call(c, "/test.Test/Hang", STR(""), 300, &a, &reply, &err), ERR_TIMEOUT);
+        ASSERT_TEXT(err_message(&err), "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+        wait_for(&n_canceled, 1);
+        ASSERT(thread_start("cancel", cancel_when_hanging, cancel, &t, &err) == 0);
+        ASSERT_INT(grpc_call(c, STR("/test.Test/Hang"), request, &options, &a, &reply, &err), ERR_CANCELED);
+        ASSERT_TEXT(err_message(&err), "rpc error: code = Canceled desc = context canceled");
+        thread_join(t);
+        wait_for(&n_canceled, 2);
+        grpc_channel_unref(c);
+        grpc_server_free(s.s);
+}
+
+TEST(closing_the_server_cancels_handlers)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct server s = start_server(NULL);
+        struct grpc_channel *c = open_channel(s.target, NULL);
+        struct grpc_reply reply;
+
+        arena_init(&a, "test", 0);
+        n_canceled = 0;
+        ASSERT_INT(call(c, "/test.Test/Hang", STR(""), 200, &a, &reply, &err), ERR_TIMEOUT);
+        grpc_server_free(s.s); /* returns although the handler would sleep for a minute */
+        ASSERT_INT(n_canceled, 1);
+        grpc_channel_unref(c);
+}
+
+TEST(metadata_and_limits_of_the_client)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_bytes_ struct bytes *request = bytes_copy(STR("hello"));
+        struct http_fields metadata = { 0 };
+        struct grpc_call_options options = { .deadline = deadline_after_ms(20000), .metadata = &metadata };
+        struct grpc_channel_options small = { .max_receive_bytes = 4, .max_send_bytes = 10 };
+        struct server s = start_server(NULL);
+        struct grpc_channel *c = open_channel(s.target, &small);
+        struct grpc_reply reply;
+
+        arena_init(&a, "test", 0);
+        http_fields_add(&metadata, &a, STR("traceparent"),
+                        STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+        ASSERT_INT(grpc_call(c, STR("/test.Test/Echo"), request, &options, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = grpc: received message larger than max (5 vs. 4)");
+        ASSERT_INT(call(c, "/test.Test/Echo", STR("hello world"), 20000, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = trying to send message larger than max (11 vs. 10)");
+        grpc_channel_unref(c);
+        c = open_channel(s.target, NULL);
+        ASSERT_INT(grpc_call(c, STR("/test.Test/Echo"), request, &options, &a, &reply, &err), 0);
+        ASSERT_STR(http_fields_get(&reply.metadata, STR("x-trace")), metadata.p[0].value);
+        ASSERT_STR(http_fields_get(&reply.trailers, STR("grpc-status")), STR("0"));
+        bytes_unref(reply.response);
+        grpc_channel_unref(c);
+        grpc_server_free(s.s);
+}
+
+TEST(health)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct server s = start_server(NULL);
+        struct grpc_channel *c = open_channel(s.target, NULL);
+        struct grpc_reply reply;
+
+        arena_init(&a, "test", 0);
+        ASSERT_INT(call(c, "/grpc.health.v1.Health/Check", STR(""), 20000, &a, &reply, &err), 0);
+        ASSERT_STR(reply.response->str, STR("\x08\x01"));
+        bytes_unref(reply.response);
+        ASSERT_INT(call(c, "/grpc.health.v1.Health/Check", STR("\x0a\x01x"), 20000, &a, &reply, &err), ERR_NOT_FOUND);
+        grpc_server_set_serving(s.s, STR("x"), false);
+        ASSERT_INT(call(c, "/grpc.health.v1.Health/Check", STR("\x0a\x01x"), 20000, &a, &reply, &err), 0);
+        ASSERT_STR(reply.response->str, STR("\x08\x02"));
+        bytes_unref(reply.response);
+        ASSERT_INT(call(c, "/grpc.health.v1.Health/Check", STR("\x0a\x09x"), 20000, &a, &reply, &err), ERR_FAILED);
+        grpc_channel_unref(c);
+        grpc_server_free(s.s);
+}
+
+TEST(reflection_answers)
+{
+        static const struct {
+                struct str request, answer; /* the answer without the request that it repeats */
+        } cases[] = {
+                { STR_INIT("\x3a\x01*"), STR_INIT("\x32\x07\x0a\x05\x0a\x03"
+                                                  "a.B") },
+                { STR_INIT("\x1a\x01x"), STR_INIT("\x3a\x15\x08\x05\x12\x11"
+                                                  "file not found: x") },
+                { STR_INIT("\x22\x01x"), STR_INIT("\x3a\x17\x08\x05\x12\x13"
+                                                  "symbol not found: x") },
+                { STR_INIT("\x32\x01x"), STR_INIT("\x3a\x15\x08\x05\x12\x11"
+                                                  "type not found: x") },
+        };
+        const struct str services[] = { STR("a.B") };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_buf_ struct buf answer = BUF_INIT(0);
+                struct str rest;
+
+                grpc_reflect(cases[i].request, services, 1, &answer);
+                rest = buf_str(&answer);
+                ASSERT(str_cut_prefix(&rest, STR("\x12\x03")) && str_cut_prefix(&rest, cases[i].request));
+                ASSERT_STR(rest, cases[i].answer);
+        }
+}
+
+TEST(unix_sockets)
+{
+        static const char *const targets[] = { "unix:%s/s", "unix-abstract:%s" };
+        char directory[] = "/tmp/weft-grpc-XXXXXX";
+
+        ASSERT(mkdtemp(directory));
+        for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+                struct grpc_server_options options = { .methods = methods, .n_methods = ARRAY_SIZE(methods) };
+                _cleanup_arena_ struct arena a;
+                _cleanup_err_ struct err err = { 0 };
+                struct grpc_server *s;
+                struct grpc_channel *c;
+                struct grpc_reply reply;
+                struct str target, name;
+
+                arena_init(&a, "test", 0);
+                target = arena_printf(&a, i ? "unix-abstract:%s" : "unix:%s/s", directory);
+                name = str_skip(target, i ? 14 : 5);
+                ASSERT(address_from_unix(name, i == 1, &options.http.address, &err) == 0);
+                ASSERT(grpc_server_new(&options, &s, &err) == 0);
+                c = open_channel(target.p, NULL);
+                ASSERT_INT(call(c, "/test.Test/Echo", STR("hello"), 20000, &a, &reply, &err), 0);
+                bytes_unref(reply.response);
+                grpc_channel_unref(c);
+                grpc_server_free(s);
+        }
+        ASSERT(rmdir(directory) == 0); /* the socket file is gone */
+}
+
+TEST(targets)
+{
+        static const struct {
+                const char *target;
+                int code;
+        } cases[] = {
+                { "dns:///localhost:1", 0 },
+                { "localhost:1", 0 },
+                { "passthrough:///127.0.0.1:1", 0 },
+                { "ipv4:127.0.0.1:1,127.0.0.1:2", 0 },
+                { "ipv6:[::1]:1", 0 },
+                { "ipv4:localhost:1", ERR_INVALID },
+                { "http://localhost", ERR_INVALID },
+                { ":1", ERR_INVALID },
+                { "a:b:c", ERR_INVALID },
+                { "unix:", ERR_INVALID },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct grpc_channel *c = NULL;
+
+                ASSERT_CASE(cases[i].target,
+                            grpc_channel_new(str_from(cases[i].target), NULL, &c, &err) == cases[i].code);
+                grpc_channel_unref(c);
+        }
+}
+
+TEST(nobody_listens)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_bytes_ struct bytes *request = bytes_copy(STR(""));
+        struct grpc_call_options options = { .deadline = deadline_after_ms(20000), .fails_fast = true };
+        struct grpc_channel *c = open_channel("127.0.0.1:1", NULL);
+        struct grpc_reply reply;
+
+        arena_init(&a, "test", 0);
+        ASSERT_INT(grpc_call(c, STR("/x.Y/Z"), request, &options, &a, &reply, &err), ERR_CLOSED);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = Unavailable desc = connection error: 127.0.0.1:1: cannot connect: "
+                    "connection refused");
+        /* One that waits says at its deadline what it waited for. */
+        ASSERT_INT(call(c, "/x.Y/Z", STR(""), 50, &a, &reply, &err), ERR_TIMEOUT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = DeadlineExceeded desc = context deadline exceeded: connection error: "
+                    "127.0.0.1:1: cannot connect: connection refused");
+        grpc_channel_unref(c);
+        c = open_channel("no-such-host.invalid:1", NULL);
+        ASSERT_INT(grpc_call(c, STR("/x.Y/Z"), request, &options, &a, &reply, &err), ERR_CLOSED);
+        ASSERT(str_find(str_from(err_message(&err)), STR("cannot resolve no-such-host.invalid")) >= 0);
+        grpc_channel_unref(c);
+}
+
+/* TLS */
+
+static struct tls_config *config(const char *directory, bool is_server)
+{
+        struct tls_options options = { .is_server = is_server,
+                                       .directory = directory,
+                                       .needs_client_certificate = is_server };
+        _cleanup_err_ struct err err = { 0 };
+        struct tls_config *c;
+
+        if (tls_config_new(&options, &c, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+        return c;
+}
+
+struct world {
+        char directory[32];
+        char server[64], client[64];
+        struct authority ours, theirs;
+};
+
+static void world_init(struct world *w)
+{
+        snprintf(w->directory, sizeof(w->directory), "/tmp/weft-tls-XXXXXX");
+        ASSERT(mkdtemp(w->directory));
+        snprintf(w->server, sizeof(w->server), "%s/server", w->directory);
+        snprintf(w->client, sizeof(w->client), "%s/client", w->directory);
+        w->ours = authority_new("ours");
+        w->theirs = authority_new("theirs");
+        write_certificate(w->server, "IP:127.0.0.1,DNS:fn.example", &w->ours, &w->ours, 3600);
+        write_certificate(w->client, "DNS:client", &w->ours, &w->ours, 3600);
+}
+
+static void world_done(struct world *w)
+{
+        char command[64];
+
+        snprintf(command, sizeof(command), "rm -rf %s", w->directory);
+        ASSERT(system(command) == 0);
+        authority_done(&w->ours);
+        authority_done(&w->theirs);
+}
+
+/* One call that does not wait for a better day; its error, or "". */
+static struct str try(const char *target, struct tls_config *tls, const char *authority, struct arena *a)
+{
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_bytes_ struct bytes *request = bytes_copy(STR("hello"));
+        struct grpc_call_options options = { .deadline = deadline_after_ms(20000), .fails_fast = true };
+        struct grpc_channel_options channel = { .tls = tls, .authority = authority };
+        struct grpc_channel *c = open_channel(target, &channel);
+        struct grpc_reply reply;
+        struct str text = STR("");
+
+        if (grpc_call(c, STR("/test.Test/Echo"), request, &options, a, &reply, &err) < 0)
+                text = arena_copy(a, str_from(err_message(&err)));
+        else
+                bytes_unref(reply.response);
+        grpc_channel_unref(c);
+        return text;
+}
+
+static void expect(struct str got, const char *wanted)
+{
+        if (*wanted ? str_find(got, str_from(wanted)) < 0 : got.n > 0)
+                test_fail(__FILE__, __LINE__, "got |%.*s|, wanted |%s|", STR_ARG(got), wanted);
+}
+
+TEST(mutual_tls_and_who_is_refused)
+{
+        struct world w;
+        struct tls_config *server, *good, *none, *foreign, *expired, *suspicious;
+        struct server s;
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct tls_options no_certificate = { 0 };
+
+        arena_init(&a, "test", 0);
+        world_init(&w);
+        server = config(w.server, true);
+        s = start_server(server);
+        good = config(w.client, false);
+        expect(try(s.target, good, NULL, &a), "");
+        expect(try(s.target, good, "fn.example", &a), "");
+        expect(try(s.target, good, "other.example", &a), "hostname mismatch");
+        no_certificate.ca_file = arena_printf(&a, "%s/ca.crt", w.client).p;
+        ASSERT(tls_config_new(&no_certificate, &none, &err) == 0);
+        expect(try(s.target, none, NULL, &a), "certificate required");
+        expect(try(s.target, NULL, NULL, &a), "rpc error: code = Unavailable");
+        write_certificate(w.client, "DNS:client", &w.theirs, &w.ours, 3600);
+        foreign = config(w.client, false);
+        expect(try(s.target, foreign, NULL, &a), "unknown ca");
+        write_certificate(w.client, "DNS:client", &w.ours, &w.ours, -60);
+        expired = config(w.client, false);
+        expect(try(s.target, expired, NULL, &a), "certificate expired");
+        write_certificate(w.client, "DNS:client", &w.ours, &w.theirs, 3600);
+        suspicious = config(w.client, false);
+        expect(try(s.target, suspicious, NULL, &a), "unable to get local issuer certificate");
+        grpc_server_free(s.s);
+        tls_config_unref(server);
+        tls_config_unref(good);
+        tls_config_unref(none);
+        tls_config_unref(foreign);
+        tls_config_unref(expired);
+        tls_config_unref(suspicious);
+        world_done(&w);
+}
+
+TEST(missing_files_are_named)
+{
+        struct tls_options options = { .directory = "/nonexistent" };
+        _cleanup_err_ struct err err = { 0 };
+        struct tls_config *c;
+
+        ASSERT(tls_config_new(&options, &c, &err) < 0);
+        expect(str_from(err_message(&err)), "/nonexistent/tls.crt");
+}
+
+/* Load */
+
+struct load {
+        struct grpc_channel *channel;
+        _Atomic bool *is_over;
+        _Atomic long *n_done;
+        struct thread *thread;
+};
+
+static void run_load(void *arg)
+{
+        struct load *l = arg;
+
+        while (!atomic_load(l->is_over)) {
+                _cleanup_arena_ struct arena a;
+                _cleanup_err_ struct err err = { 0 };
+                struct grpc_reply reply;
+
+                arena_init(&a, "load", 0);
+                if (call(l->channel, "/test.Test/Slow", STR("hello"), 60000, &a, &reply, &err) < 0) {
+                        fprintf(stderr, "# a call failed: %s\n", err_message(&err));
+                        abort();
+                }
+                bytes_unref(reply.response);
+                atomic_fetch_add(l->n_done, 1);
+        }
+}
+
+#define N_CALLERS 64
+
+struct crowd {
+        struct load loads[N_CALLERS];
+        _Atomic bool is_over;
+        _Atomic long n_done;
+};
+
+static void crowd_start(struct crowd *w, struct grpc_channel *c)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        w->is_over = false;
+        w->n_done = 0;
+        for (size_t i = 0; i < N_CALLERS; i++) {
+                w->loads[i] = (struct load) { .channel = c, .is_over = &w->is_over, .n_done = &w->n_done };
+                ASSERT(thread_start("load", run_load, &w->loads[i], &w->loads[i].thread, &err) == 0);
+        }
+}
+
+/* Until so many more calls have been answered. */
+static void crowd_pass(struct crowd *w, long n)
+{
+        long until = atomic_load(&w->n_done) + n;
+
+        for (int i = 0; i < 60000 && atomic_load(&w->n_done) < until; i++)
+                thread_sleep(deadline_after_ms(1), NULL);
+        ASSERT(atomic_load(&w->n_done) >= until);
+}
+
+static void crowd_stop(struct crowd *w)
+{
+        atomic_store(&w->is_over, true);
+        for (size_t i = 0; i < N_CALLERS; i++)
+                thread_join(w->loads[i].thread);
+}
+
+TEST(replicas_come_and_go_under_load)
+{
+        struct server s[3] = { start_server(NULL), start_server(NULL), start_server(NULL) };
+        struct grpc_channel_options options = { .backoff_ms = 20, .max_backoff_ms = 100 };
+        struct grpc_channel *c;
+        static struct crowd w;
+        char target[256];
+
+        snprintf(target, sizeof(target), "ipv4:%s,%s,%s", s[0].target, s[1].target, s[2].target);
+        c = open_channel(target, &options);
+        crowd_start(&w, c);
+        crowd_pass(&w, 300);
+        grpc_server_free(s[0].s); /* killed: its calls are lost and begin again elsewhere */
+        crowd_pass(&w, 300);
+        grpc_server_drain(s[1].s);
+        ASSERT_INT(grpc_server_wait(s[1].s, deadline_after_ms(20000), NULL), 0);
+        crowd_pass(&w, 300);
+        crowd_stop(&w);
+        ASSERT_INT(grpc_channel_stats(c).n_calls, 0);
+        grpc_channel_unref(c);
+        grpc_server_free(s[1].s);
+        grpc_server_free(s[2].s);
+}
+
+TEST(certificates_rotate_under_load)
+{
+        struct world v;
+        struct tls_config *server, *client;
+        struct server s[2];
+        struct grpc_channel_options options = { .backoff_ms = 20, .max_backoff_ms = 100 };
+        struct grpc_channel *c;
+        static struct crowd w;
+        char target[256];
+
+        world_init(&v);
+        server = config(v.server, true);
+        client = config(v.client, false);
+        s[0] = start_server(server);
+        s[1] = start_server(server);
+        options.tls = client;
+        snprintf(target, sizeof(target), "ipv4:%s,%s", s[0].target, s[1].target);
+        c = open_channel(target, &options);
+        crowd_start(&w, c);
+        crowd_pass(&w, 200);
+        write_certificate(v.server, "IP:127.0.0.1", &v.ours, &v.ours, 3600);
+        write_certificate(v.client, "DNS:client", &v.ours, &v.ours, 3600);
+        thread_sleep(deadline_after_ms(250), NULL); /* files are looked at this often */
+        grpc_server_drain(s[0].s);                  /* so that connections begin anew, on the other server */
+        crowd_pass(&w, 200);
+        crowd_stop(&w);
+        grpc_channel_unref(c);
+        {
+                _cleanup_arena_ struct arena a;
+
+                arena_init(&a, "test", 0);
+                expect(try(s[1].target, client, NULL, &a), "");
+        }
+        ASSERT(tls_config_generation(server) >= 1 && tls_config_generation(client) >= 1);
+        grpc_server_free(s[0].s);
+        grpc_server_free(s[1].s);
+        tls_config_unref(server);
+        tls_config_unref(client);
+        world_done(&v);
+}
