@@ -1,0 +1,13 @@
+/* Calling a function. */
+#pragma once
+
+#include "grpc-client.h"
+
+#define FN_METHOD_V1      STR("/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction")
+#define FN_METHOD_V1BETA1 STR("/apiextensions.fn.proto.v1beta1.FunctionRunnerService/RunFunction")
+
+/* Sends an encoded RunFunctionRequest to v1 of the service and, only when that is UNIMPLEMENTED, the same bytes to v1beta1, whose
+ * messages are the same. Not remembered: a function may be replaced by a newer one behind the same channel. Everything
+ * else is as grpc_call has it. */
+int fn_call(struct grpc_channel *c, struct bytes *request, const struct grpc_call_options *options, struct arena *a,
+            struct grpc_reply *ret, struct err *err);

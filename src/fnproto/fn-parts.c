@@ -1,0 +1,181 @@
+#include "fn-parts.h"
+
+#include <openssl/evp.h>
+
+#include "buf.h"
+
+/* Collects the pieces of one field: a view of the message while they stand side by side, a copy once they do not. */
+struct gather {
+        struct str view;
+        struct buf copy;
+};
+
+static void gather_add(struct gather *g, struct str piece)
+{
+        if (g->copy.n > 0) {
+                buf_append_str(&g->copy, piece);
+        } else if (!g->view.p || g->view.n == 0) {
+                g->view = piece;
+        } else if (piece.p == g->view.p + g->view.n) {
+                g->view.n += piece.n;
+        } else {
+                buf_append_str(&g->copy, g->view);
+                buf_append_str(&g->copy, piece);
+        }
+}
+
+static struct str gather_finish(struct gather *g, struct arena *a)
+{
+        return g->copy.n > 0 ? buf_to_arena(&g->copy, a) : g->view;
+}
+
+static struct gather *gather_of(struct gather *gathers, const struct proto_message *message,
+                                const struct proto_raw_field *f, struct str *ret_piece)
+{
+        const struct proto_field *known = proto_field_by_number(message, f->number);
+
+        if (!known || f->wire != PROTO_WIRE_BYTES || f->number > FN_MAX_FIELD) {
+                *ret_piece = f->whole;
+                return &gathers[0];
+        }
+        *ret_piece = known->is_repeated ? f->whole : f->bytes;
+        return &gathers[f->number];
+}
+
+static int gather_all(struct gather *gathers, const struct proto_message *message, struct str rest, struct err *err)
+{
+        struct proto_raw_field f;
+        struct str piece;
+        int r;
+
+        while ((r = proto_next_field(&rest, &f, err)) > 0) {
+                struct gather *g = gather_of(gathers, message, &f, &piece);
+
+                gather_add(g, piece.p ? piece : STR(""));
+        }
+        if (r < 0)
+                return err_wrap(err, "cannot decode %.*s", STR_ARG(message->name));
+        return 0;
+}
+
+int fn_parts_split(struct arena *a, const struct proto_message *message, struct str bytes, struct fn_parts *ret,
+                   struct err *err)
+{
+        struct gather gathers[FN_MAX_FIELD + 1] = { 0 };
+        int r = gather_all(gathers, message, bytes, err);
+
+        if (r == 0) {
+                *ret = (struct fn_parts) { .message = message, .unknown = gather_finish(&gathers[0], a) };
+                for (size_t i = 1; i <= FN_MAX_FIELD; i++)
+                        ret->part[i] = gather_finish(&gathers[i], a);
+        }
+        for (size_t i = 0; i <= FN_MAX_FIELD; i++)
+                buf_done(&gathers[i].copy);
+        return r;
+}
+
+void fn_parts_append(struct buf *b, const struct fn_parts *parts)
+{
+        for (size_t i = 0; i < parts->message->n_fields; i++) {
+                const struct proto_field *f = &parts->message->fields[i];
+                struct str part = parts->part[f->number];
+
+                if (!part.p)
+                        continue;
+                if (f->is_repeated)
+                        buf_append_str(b, part);
+                else
+                        proto_append_bytes_field(b, f->number, part);
+        }
+        buf_append_str(b, parts->unknown);
+}
+
+static const struct proto_options keep_unknown = { .flags = PROTO_KEEP_UNKNOWN | PROTO_BORROW_BYTES };
+
+int fn_parts_get(struct arena *a, const struct fn_parts *parts, uint32_t number, const struct value **ret,
+                 struct err *err)
+{
+        const struct proto_field *f = proto_field_by_number(parts->message, number);
+        struct str part = parts->part[number];
+        const struct value *v;
+        int r;
+
+        if (!part.p) {
+                *ret = NULL;
+                return 0;
+        }
+        if (!f->is_repeated)
+                return proto_decode(a, f->message, part, &keep_unknown, ret, err);
+        r = proto_decode(a, parts->message, part, &keep_unknown, &v, err);
+        if (r == 0)
+                *ret = value_get(v, f->json_name);
+        return r;
+}
+
+int fn_parts_set(struct arena *a, struct fn_parts *parts, uint32_t number, const struct value *v, struct err *err)
+{
+        const struct proto_field *f = proto_field_by_number(parts->message, number);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        int r;
+
+        if (!v) {
+                parts->part[number] = STR_NONE;
+                return 0;
+        }
+        if (f->is_repeated) {
+                const struct value *holder = value_with(a, &value_empty_object, f->json_name, v);
+
+                r = proto_encode(&b, parts->message, holder, &keep_unknown, err);
+        } else {
+                r = proto_encode(&b, f->message, v, &keep_unknown, err);
+        }
+        if (r == 0)
+                parts->part[number] = buf_to_arena(&b, a);
+        return r;
+}
+
+int fn_canonical(struct arena *a, const struct proto_message *message, struct str bytes, struct str *ret,
+                 struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *v;
+        int r;
+
+        r = proto_decode(a, message, bytes, &keep_unknown, &v, err);
+        if (r == 0)
+                r = proto_encode(&b, message, v, &keep_unknown, err);
+        if (r == 0)
+                *ret = buf_to_arena(&b, a);
+        return r;
+}
+
+static int canonical_part(struct arena *a, struct fn_parts *parts, uint32_t number, struct err *err)
+{
+        if (!parts->part[number].p)
+                return 0;
+        return fn_canonical(a, proto_field_by_number(parts->message, number)->message, parts->part[number],
+                            &parts->part[number], err);
+}
+
+int fn_request_tag(struct arena *a, const struct fn_parts *request, struct str *ret_tag, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0), hex = BUF_INIT(0);
+        struct fn_parts parts = *request;
+        unsigned char digest[EVP_MAX_MD_SIZE];
+        unsigned n = 0;
+        int r;
+
+        parts.part[FN_REQUEST_META] = STR_NONE;
+        r = canonical_part(a, &parts, FN_REQUEST_DESIRED, err);
+        if (r == 0)
+                r = canonical_part(a, &parts, FN_REQUEST_CONTEXT, err);
+        if (r < 0)
+                return r;
+        fn_parts_append(&b, &parts);
+        if (EVP_Digest(b.n ? b.p : "", b.n, digest, &n, EVP_sha256(), NULL) != 1)
+                return err_set(err, ERR_FAILED, "cannot compute SHA-256");
+        for (unsigned i = 0; i < n; i++)
+                buf_appendf(&hex, "%02x", digest[i]);
+        *ret_tag = buf_to_arena(&hex, a);
+        return 0;
+}
