@@ -1,0 +1,633 @@
+/* The response. The desired state is split into its resources when the first one is edited, and only what is edited is decoded and
+ * encoded again; a function that edits nothing passes the bytes on. */
+#include "sdk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base64.h"
+#include "buf.h"
+#include "proto-time.h"
+#include "yaml.h"
+
+enum { STATE_COMPOSITE = 1, STATE_RESOURCES = 2 };
+enum { SEVERITY_FATAL = 1, SEVERITY_WARNING = 2, SEVERITY_NORMAL = 3 };
+
+static const struct proto_options keep_unknown = { .flags = PROTO_KEEP_UNKNOWN | PROTO_BORROW_BYTES };
+
+/* --- Results --- */
+
+static struct weft_result *add_result(struct call *call, int severity, struct str message)
+{
+        struct weft_result *result = ARENA_NEW(call->arena, struct weft_result);
+
+        *result = (struct weft_result) {
+                .call = call, .severity = severity, .target = WEFT_COMPOSITE, .message = message
+        };
+        *call->response.last_result = result;
+        call->response.last_result = &result->next;
+        call->response.has_failed |= severity == SEVERITY_FATAL;
+        return result;
+}
+
+static struct str format_text(struct arena *a, const char *format, va_list arguments)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        buf_appendv(&b, format, arguments);
+        return sdk_text(a, buf_cstring(&b));
+}
+
+#define ADD_RESULT(severity)                                                \
+        ({                                                                  \
+                va_list arguments;                                          \
+                struct str message;                                         \
+                                                                            \
+                va_start(arguments, format);                                \
+                message = format_text(rsp->call->arena, format, arguments); \
+                va_end(arguments);                                          \
+                add_result(rsp->call, severity, message);                   \
+        })
+
+struct weft_result *weft_normal(struct weft_response *rsp, const char *format, ...)
+{
+        return ADD_RESULT(SEVERITY_NORMAL);
+}
+
+struct weft_result *weft_warning(struct weft_response *rsp, const char *format, ...)
+{
+        return ADD_RESULT(SEVERITY_WARNING);
+}
+
+struct weft_result *weft_fatal(struct weft_response *rsp, const char *format, ...)
+{
+        return ADD_RESULT(SEVERITY_FATAL);
+}
+
+void sdk_fail(struct call *call, const char *format, ...)
+{
+        va_list arguments;
+        struct str message;
+
+        va_start(arguments, format);
+        message = format_text(call->arena, format, arguments);
+        va_end(arguments);
+        for (const struct weft_result *r = call->response.results; r; r = r->next) {
+                if (r->severity == SEVERITY_FATAL && str_equal(r->message, message))
+                        return;
+        }
+        add_result(call, SEVERITY_FATAL, message);
+}
+
+bool weft_has_failed(const struct weft_response *rsp)
+{
+        return rsp->has_failed;
+}
+
+struct weft_result *weft_result_reason(struct weft_result *result, const char *reason)
+{
+        result->reason = sdk_text(result->call->arena, reason);
+        return result;
+}
+
+struct weft_result *weft_result_target(struct weft_result *result, enum weft_target target)
+{
+        result->target = (int)target;
+        return result;
+}
+
+/* --- Conditions --- */
+
+struct weft_condition *weft_condition(struct weft_response *rsp, const char *type, enum weft_status_value status,
+                                      const char *reason)
+{
+        struct weft_condition *c = ARENA_NEW(rsp->call->arena, struct weft_condition);
+
+        *c = (struct weft_condition) {
+                .call = rsp->call,
+                .status = (int)status,
+                .target = WEFT_COMPOSITE,
+                .type = sdk_text(rsp->call->arena, type),
+                .reason = sdk_text(rsp->call->arena, reason),
+        };
+        *rsp->last_condition = c;
+        rsp->last_condition = &c->next;
+        return c;
+}
+
+struct weft_condition *weft_condition_message(struct weft_condition *c, const char *format, ...)
+{
+        va_list arguments;
+
+        va_start(arguments, format);
+        c->message = format_text(c->call->arena, format, arguments);
+        va_end(arguments);
+        return c;
+}
+
+struct weft_condition *weft_condition_target(struct weft_condition *c, enum weft_target target)
+{
+        c->target = (int)target;
+        return c;
+}
+
+/* --- Desired state --- */
+
+static struct entry *add_entry(struct weft_response *rsp, struct str name)
+{
+        struct entry *e = map_get(&rsp->entries, name);
+
+        if (!e) {
+                e = ARENA_NEW(rsp->call->arena, struct entry);
+                e->name = name;
+                map_set(&rsp->entries, name, e);
+        }
+        return e;
+}
+
+static int read_entry(struct weft_response *rsp, struct str rest, struct err *err)
+{
+        struct str name = STR(""), bytes = STR("");
+        struct proto_raw_field f;
+        int r;
+
+        while ((r = proto_next_field(&rest, &f, err)) > 0) {
+                if (f.wire == PROTO_WIRE_BYTES && f.number == 1)
+                        name = f.bytes.n ? f.bytes : STR("");
+                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2)
+                        bytes = f.bytes;
+        }
+        if (r == 0)
+                add_entry(rsp, name)->bytes = bytes;
+        return r;
+}
+
+static int read_field(struct weft_response *rsp, const struct proto_raw_field *f, struct buf *composite,
+                      struct buf *unknown, struct err *err)
+{
+        if (f->wire == PROTO_WIRE_BYTES && f->number == STATE_RESOURCES)
+                return read_entry(rsp, f->bytes, err);
+        if (f->wire != PROTO_WIRE_BYTES || f->number != STATE_COMPOSITE) {
+                buf_append_str(unknown, f->whole);
+                return 0;
+        }
+        if (!rsp->composite)
+                rsp->composite = ARENA_NEW(rsp->call->arena, struct entry);
+        buf_append_str(composite, f->bytes);
+        return 0;
+}
+
+static int read_state(struct weft_response *rsp, struct str rest, struct err *err)
+{
+        _cleanup_buf_ struct buf composite = BUF_INIT(0), unknown = BUF_INIT(0);
+        struct proto_raw_field f;
+        int r;
+
+        while ((r = proto_next_field(&rest, &f, err)) > 0) {
+                r = read_field(rsp, &f, &composite, &unknown, err);
+                if (r < 0)
+                        break;
+        }
+        if (rsp->composite)
+                rsp->composite->bytes = buf_to_arena(&composite, rsp->call->arena);
+        rsp->state_unknown = buf_to_arena(&unknown, rsp->call->arena);
+        return r;
+}
+
+static void open_state(struct weft_response *rsp)
+{
+        struct str desired = rsp->call->request.parts->part[FN_REQUEST_DESIRED];
+        _cleanup_err_ struct err err = { 0 };
+
+        if (rsp->is_open)
+                return;
+        rsp->is_open = true;
+        rsp->has_desired = true;
+        if (desired.p && read_state(rsp, desired, &err) < 0)
+                sdk_fail(rsp->call, "cannot read the desired state: %s", err_message(&err));
+}
+
+/* The entry's Resource message, decoded for editing. */
+static void open_entry(struct weft_response *rsp, struct entry *e)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        if (e->message)
+                return;
+        if (proto_decode(rsp->call->arena, &proto_fn_v1_Resource, e->bytes, &keep_unknown, &e->message, &err) < 0) {
+                sdk_fail(rsp->call, "cannot read the desired state: %s", err_message(&err));
+                e->message = &value_empty_object;
+        }
+}
+
+static struct entry *open_resource(struct weft_response *rsp, const char *name)
+{
+        struct entry *e;
+
+        open_state(rsp);
+        e = add_entry(rsp, sdk_text(rsp->call->arena, name));
+        if (e->is_removed)
+                *e = (struct entry) { .name = e->name };
+        open_entry(rsp, e);
+        if (!e->resource)
+                e->resource = sdk_value(rsp->call, value_find(e->message, "resource"), "desired resource \"%s\"", name);
+        return e;
+}
+
+static struct entry *open_composite(struct weft_response *rsp)
+{
+        open_state(rsp);
+        if (!rsp->composite)
+                rsp->composite = ARENA_NEW(rsp->call->arena, struct entry);
+        open_entry(rsp, rsp->composite);
+        return rsp->composite;
+}
+
+struct weft_value *weft_compose(struct weft_response *rsp, const char *name, const char *api_version, const char *kind)
+{
+        struct weft_value *v = open_resource(rsp, name)->resource;
+
+        weft_set_string(v, "apiVersion", api_version);
+        weft_set_string(v, "kind", kind);
+        return v;
+}
+
+struct weft_value *weft_compose_yaml(struct weft_response *rsp, const char *name, const char *manifest)
+{
+        struct weft_value *v = open_resource(rsp, name)->resource;
+
+        v->v = &value_empty_object;
+        weft_set_yaml(v, NULL, manifest);
+        if (value_is_object(v->v))
+                return v;
+        sdk_fail(rsp->call, "desired resource \"%s\": the manifest is not an object", name);
+        v->v = &value_empty_object;
+        return v;
+}
+
+void weft_remove(struct weft_response *rsp, const char *name)
+{
+        struct entry *e;
+
+        open_state(rsp);
+        e = map_get(&rsp->entries, str_from(name));
+        if (e)
+                e->is_removed = true;
+}
+
+static void set_member(struct weft_response *rsp, struct entry *e, struct str key, struct value v)
+{
+        e->message = value_with(rsp->call->arena, e->message, key, value_put(rsp->call->arena, v));
+}
+
+void weft_set_ready(struct weft_response *rsp, const char *name, enum weft_ready ready)
+{
+        struct entry *e;
+
+        open_state(rsp);
+        e = map_get(&rsp->entries, str_from(name));
+        if (!e || e->is_removed) {
+                sdk_fail(rsp->call, "cannot set readiness: resource \"%s\" is not desired", name);
+                return;
+        }
+        open_entry(rsp, e);
+        set_member(rsp, e, STR("ready"), value_of_int((int64_t)ready));
+}
+
+void weft_set_composite_ready(struct weft_response *rsp, enum weft_ready ready)
+{
+        set_member(rsp, open_composite(rsp), STR("ready"), value_of_int((int64_t)ready));
+}
+
+struct weft_value *weft_status(struct weft_response *rsp)
+{
+        struct entry *e = open_composite(rsp);
+
+        if (!rsp->status)
+                rsp->status = sdk_value(rsp->call, value_find(e->message, "resource", "status"),
+                                        "status of the composite resource");
+        return rsp->status;
+}
+
+void weft_set_connection(struct weft_response *rsp, const char *key, const void *data, size_t size)
+{
+        struct arena *a = rsp->call->arena;
+        struct entry *e = open_composite(rsp);
+        const struct value *details = value_find(e->message, "connectionDetails");
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        base64_encode(&b, str_make(data, size), BASE64_STD);
+        details = value_with(a, details ? details : &value_empty_object, sdk_text(a, key),
+                             value_put(a, value_of_str(buf_to_arena(&b, a))));
+        set_member(rsp, e, STR("connectionDetails"), *details);
+}
+
+/* --- Context, output, requirements --- */
+
+struct weft_value *weft_context_edit(struct weft_response *rsp, const char *key)
+{
+        struct weft_value *v = map_get(&rsp->contexts, str_from(key));
+
+        if (!v) {
+                v = sdk_value(rsp->call, value_find(sdk_part(&rsp->call->request, FN_REQUEST_CONTEXT), key),
+                              "context \"%s\"", key);
+                map_set(&rsp->contexts, sdk_text(rsp->call->arena, key), v);
+        }
+        return v;
+}
+
+struct weft_value *weft_output(struct weft_response *rsp)
+{
+        if (!rsp->output)
+                rsp->output = sdk_value(rsp->call, &value_empty_object, "output");
+        return rsp->output;
+}
+
+static const struct value *text_value(struct arena *a, const char *s)
+{
+        return value_put(a, value_of_str(sdk_text(a, s)));
+}
+
+static const struct value *selector(struct arena *a, const char *api_version, const char *kind)
+{
+        const struct value *v = value_with(a, &value_empty_object, STR("apiVersion"), text_value(a, api_version));
+
+        return value_with(a, v, STR("kind"), text_value(a, kind));
+}
+
+static void require(struct weft_response *rsp, struct str map, const char *key, const struct value *v)
+{
+        struct arena *a = rsp->call->arena;
+        const struct value *all = rsp->requirements ? rsp->requirements : &value_empty_object;
+        const struct value *inner = value_get(all, map);
+
+        inner = value_with(a, inner ? inner : &value_empty_object, sdk_text(a, key), v);
+        rsp->requirements = value_with(a, all, map, inner);
+}
+
+void weft_require_name(struct weft_response *rsp, const char *key, const char *api_version, const char *kind,
+                       const char *namespace_, const char *name)
+{
+        struct arena *a = rsp->call->arena;
+        const struct value *v = selector(a, api_version, kind);
+
+        v = value_with(a, v, STR("matchName"), text_value(a, name));
+        if (namespace_)
+                v = value_with(a, v, STR("namespace"), text_value(a, namespace_));
+        require(rsp, STR("resources"), key, v);
+}
+
+void weft_require_labels(struct weft_response *rsp, const char *key, const char *api_version, const char *kind,
+                         const char *namespace_, const char *const *labels)
+{
+        struct arena *a = rsp->call->arena;
+        const struct value *v = selector(a, api_version, kind);
+        const struct value *all = &value_empty_object;
+
+        for (; labels && labels[0] && labels[1]; labels += 2)
+                all = value_with(a, all, sdk_text(a, labels[0]), text_value(a, labels[1]));
+        v = value_with(a, v, STR("matchLabels"), value_with(a, &value_empty_object, STR("labels"), all));
+        if (namespace_)
+                v = value_with(a, v, STR("namespace"), text_value(a, namespace_));
+        require(rsp, STR("resources"), key, v);
+}
+
+void weft_require_schema(struct weft_response *rsp, const char *key, const char *api_version, const char *kind)
+{
+        require(rsp, STR("schemas"), key, selector(rsp->call->arena, api_version, kind));
+}
+
+void weft_watch_resource(struct weft_response *rsp, const char *api_version, const char *kind, const char *namespace_,
+                         const char *name)
+{
+        struct arena *a = rsp->call->arena;
+        const struct value *all = rsp->requirements ? rsp->requirements : &value_empty_object;
+        const struct value *list = value_find(all, "watchResources");
+        const struct value *v = selector(a, api_version, kind);
+
+        v = value_with(a, v, STR("name"), text_value(a, name));
+        if (namespace_)
+                v = value_with(a, v, STR("namespace"), text_value(a, namespace_));
+        list = value_with_appended(a, list ? list : &value_empty_array, v);
+        rsp->requirements = value_with(a, all, STR("watchResources"), list);
+}
+
+void weft_set_ttl(struct weft_response *rsp, double seconds)
+{
+        if (!(seconds >= 0 && seconds <= 1e9))
+                sdk_fail(rsp->call, "cannot set TTL: %g seconds is not between 0 and 1e9", seconds);
+        else
+                rsp->ttl_ns = (int64_t)(seconds * 1e9 + 0.5);
+}
+
+/* --- Finishing --- */
+
+static int encode_entry(struct weft_response *rsp, struct entry *e, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        int r;
+
+        if (!e->message)
+                return 0;
+        if (e->resource && e->resource->v)
+                e->message = value_with(rsp->call->arena, e->message, STR("resource"), e->resource->v);
+        r = proto_encode(&b, &proto_fn_v1_Resource, e->message, &keep_unknown, err);
+        if (r == 0)
+                e->bytes = buf_to_arena(&b, rsp->call->arena);
+        return r;
+}
+
+/* The status goes into the composite resource, which says what it is as the observed one does. */
+static void finish_status(struct weft_response *rsp)
+{
+        static const char *const identity[] = { "apiVersion", "kind" };
+        struct arena *a = rsp->call->arena;
+        const struct value *object, *observed;
+
+        if (!rsp->status || !rsp->status->v)
+                return;
+        if (!value_is_object(rsp->status->v)) {
+                sdk_fail(rsp->call, "%.*s: not an object", STR_ARG(rsp->status->where));
+                return;
+        }
+        object = value_find(rsp->composite->message, "resource");
+        object = object ? object : &value_empty_object;
+        observed = value_find(sdk_part(&rsp->call->request, FN_REQUEST_OBSERVED), "composite", "resource");
+        for (size_t i = 0; i < ARRAY_SIZE(identity); i++) {
+                const struct value *v = value_find(observed, identity[i]);
+
+                if (v && !value_find(object, identity[i]))
+                        object = value_with(a, object, str_from(identity[i]), v);
+        }
+        object = value_with(a, object, STR("status"), rsp->status->v);
+        set_member(rsp, rsp->composite, STR("resource"), *object);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+        return str_compare((*(struct entry *const *)a)->name, (*(struct entry *const *)b)->name);
+}
+
+static struct entry **sorted_entries(struct weft_response *rsp, size_t *ret_n)
+{
+        struct entry **all = ARENA_NEW_ARRAY(rsp->call->arena, struct entry *, rsp->entries.n + 1);
+        size_t n = 0;
+
+        for (struct map_entry *e = map_first(&rsp->entries); e; e = map_next(&rsp->entries, e)) {
+                if (!((struct entry *)e->value)->is_removed)
+                        all[n++] = e->value;
+        }
+        qsort(all, n, sizeof(*all), compare_entries);
+        *ret_n = n;
+        return all;
+}
+
+static int append_entry(struct weft_response *rsp, struct buf *state, struct entry *e, struct err *err)
+{
+        _cleanup_buf_ struct buf pair = BUF_INIT(0);
+        int r = encode_entry(rsp, e, err);
+
+        if (r < 0)
+                return err_wrap(err, "desired resource \"%.*s\"", STR_ARG(e->name));
+        proto_append_bytes_field(&pair, 1, e->name);
+        proto_append_bytes_field(&pair, 2, e->bytes);
+        proto_append_bytes_field(state, STATE_RESOURCES, buf_str(&pair));
+        return 0;
+}
+
+static int finish_desired(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+{
+        _cleanup_buf_ struct buf state = BUF_INIT(0);
+        struct entry **entries;
+        size_t n;
+        int r;
+
+        if (!rsp->is_open)
+                return 0;
+        finish_status(rsp);
+        if (rsp->composite) {
+                r = encode_entry(rsp, rsp->composite, err);
+                if (r < 0)
+                        return err_wrap(err, "desired composite resource");
+                proto_append_bytes_field(&state, STATE_COMPOSITE, rsp->composite->bytes);
+        }
+        entries = sorted_entries(rsp, &n);
+        for (size_t i = 0; i < n; i++) {
+                r = append_entry(rsp, &state, entries[i], err);
+                if (r < 0)
+                        return r;
+        }
+        buf_append_str(&state, rsp->state_unknown);
+        ret->part[FN_RESPONSE_DESIRED] = buf_to_arena(&state, rsp->call->arena);
+        return 0;
+}
+
+static int finish_context(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+{
+        const struct value *context;
+
+        if (rsp->contexts.n == 0)
+                return 0;
+        context = sdk_part(&rsp->call->request, FN_REQUEST_CONTEXT);
+        context = context ? context : &value_empty_object;
+        for (struct map_entry *e = map_first(&rsp->contexts); e; e = map_next(&rsp->contexts, e)) {
+                const struct weft_value *v = e->value;
+
+                if (v->v)
+                        context = value_with(rsp->call->arena, context, e->key, v->v);
+        }
+        return fn_parts_set(rsp->call->arena, ret, FN_RESPONSE_CONTEXT, context, err);
+}
+
+static const struct value *result_value(struct arena *a, const struct weft_result *r)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, a, 4);
+        object_builder_add(&b, STR("severity"), value_of_int(r->severity));
+        object_builder_add(&b, STR("message"), value_of_str(r->message));
+        if (r->reason.p)
+                object_builder_add(&b, STR("reason"), value_of_str(r->reason));
+        object_builder_add(&b, STR("target"), value_of_int(r->target));
+        return value_put(a, object_builder_finish(&b));
+}
+
+static const struct value *condition_value(struct arena *a, const struct weft_condition *c)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, a, 5);
+        object_builder_add(&b, STR("type"), value_of_str(c->type));
+        object_builder_add(&b, STR("status"), value_of_int(c->status));
+        object_builder_add(&b, STR("reason"), value_of_str(c->reason));
+        if (c->message.p)
+                object_builder_add(&b, STR("message"), value_of_str(c->message));
+        object_builder_add(&b, STR("target"), value_of_int(c->target));
+        return value_put(a, object_builder_finish(&b));
+}
+
+static int finish_results(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+{
+        struct arena *a = rsp->call->arena;
+        struct array_builder b;
+        int r;
+
+        array_builder_init(&b, a, 4);
+        for (const struct weft_result *result = rsp->results; result; result = result->next)
+                array_builder_add(&b, *result_value(a, result));
+        r = fn_parts_set(a, ret, FN_RESPONSE_RESULTS, b.n ? value_put(a, array_builder_finish(&b)) : NULL, err);
+        if (r < 0)
+                return r;
+        array_builder_init(&b, a, 4);
+        for (const struct weft_condition *c = rsp->conditions; c; c = c->next)
+                array_builder_add(&b, *condition_value(a, c));
+        return fn_parts_set(a, ret, FN_RESPONSE_CONDITIONS, b.n ? value_put(a, array_builder_finish(&b)) : NULL, err);
+}
+
+static void finish_meta(struct weft_response *rsp, struct fn_parts *ret)
+{
+        _cleanup_buf_ struct buf meta = BUF_INIT(0), ttl = BUF_INIT(0);
+        struct str tag = str_from(rsp->call->request.tag);
+
+        if (rsp->ttl_ns / 1000000000)
+                proto_append_varint_field(&ttl, 1, (uint64_t)(rsp->ttl_ns / 1000000000));
+        if (rsp->ttl_ns % 1000000000)
+                proto_append_varint_field(&ttl, 2, (uint64_t)(rsp->ttl_ns % 1000000000));
+        if (tag.n)
+                proto_append_bytes_field(&meta, 1, tag);
+        proto_append_bytes_field(&meta, 2, buf_str(&ttl));
+        ret->part[FN_RESPONSE_META] = buf_to_arena(&meta, rsp->call->arena);
+}
+
+static int finish_state(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+{
+        int r = finish_desired(rsp, ret, err);
+
+        if (r == 0)
+                r = finish_context(rsp, ret, err);
+        if (r == 0 && rsp->requirements)
+                r = fn_parts_set(rsp->call->arena, ret, FN_RESPONSE_REQUIREMENTS, rsp->requirements, err);
+        if (r == 0 && rsp->output)
+                r = fn_parts_set(rsp->call->arena, ret, FN_RESPONSE_OUTPUT, rsp->output->v, err);
+        return r;
+}
+
+int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+{
+        const struct fn_parts *request = rsp->call->request.parts;
+        _cleanup_err_ struct err bad = { 0 };
+
+        *ret = (struct fn_parts) { .message = &proto_fn_v1_RunFunctionResponse };
+        ret->part[FN_RESPONSE_DESIRED] = request->part[FN_REQUEST_DESIRED];
+        ret->part[FN_RESPONSE_CONTEXT] = request->part[FN_REQUEST_CONTEXT];
+        if (finish_state(rsp, ret, &bad) < 0)
+                sdk_fail(rsp->call, "cannot encode the response: %s", err_message(&bad));
+        finish_meta(rsp, ret);
+        return finish_results(rsp, ret, err);
+}
+
+void sdk_response_done(struct weft_response *rsp)
+{
+        map_done(&rsp->entries);
+        map_done(&rsp->contexts);
+}

@@ -1,0 +1,99 @@
+/* What the SDK's files share. One call is one thread, one arena, one request and one response. */
+#pragma once
+
+#include "arena.h"
+#include "err.h"
+#include "fn-parts.h"
+#include "map.h"
+#include "weft/fn.h"
+
+struct call;
+
+struct weft_value {
+        struct call *call;
+        const struct value *v; /* NULL: missing. Changes as it is edited */
+        struct str where;      /* for errors: `observed composite resource`, then a path */
+};
+
+struct weft_result {
+        struct call *call;
+        struct weft_result *next;
+        int severity; /* as on the wire */
+        int target;
+        struct str message;
+        struct str reason; /* p NULL: absent */
+};
+
+struct weft_condition {
+        struct call *call;
+        struct weft_condition *next;
+        int status;
+        int target;
+        struct str type;
+        struct str reason;
+        struct str message; /* p NULL: absent */
+};
+
+/* One desired resource. It stays encoded until someone edits it. */
+struct entry {
+        struct str name;
+        struct str bytes;            /* the encoded Resource */
+        const struct value *message; /* decoded; NULL until it is edited */
+        struct weft_value *resource; /* the object being edited; NULL until then */
+        bool is_removed;
+};
+
+struct weft_request {
+        struct call *call;
+        const struct fn_parts *parts;
+        const struct value *decoded[FN_MAX_FIELD + 1];
+        bool is_decoded[FN_MAX_FIELD + 1];
+        const char *tag;
+};
+
+struct weft_response {
+        struct call *call;
+        bool is_open;             /* the desired state was split into entries */
+        bool has_desired;         /* there is a State, if an empty one */
+        struct entry *composite;  /* NULL: none */
+        struct map entries;       /* name -> struct entry */
+        struct str state_unknown; /* fields of State that we do not know */
+        struct weft_value *status;
+        struct map contexts; /* key -> struct weft_value being edited */
+        struct weft_value *output;
+        const struct value *requirements; /* NULL: none */
+        struct weft_result *results, **last_result;
+        struct weft_condition *conditions, **last_condition;
+        int64_t ttl_ns;
+        bool has_failed;
+};
+
+struct call {
+        struct arena *arena;
+        const struct weft_function *function;
+        struct weft_request request;
+        struct weft_response response;
+};
+
+/* Runs the function on a request and appends the encoded response. Errors are those of bytes that do not decode. */
+int sdk_run(const struct weft_function *function, struct arena *a, const struct fn_parts *request, struct buf *ret,
+            struct err *err);
+
+/* A value handle; where is a format for errors. */
+struct weft_value *sdk_value(struct call *call, const struct value *v, const char *format, ...) _printf_(3, 4);
+
+/* Adds a fatal result once: the same text again is dropped. */
+void sdk_fail(struct call *call, const char *format, ...) _printf_(2, 3);
+
+/* The text in the arena, with anything that is not UTF-8 replaced by U+FFFD. NULL gives "". */
+struct str sdk_text(struct arena *a, const char *s);
+
+/* The request's field, decoded once; NULL when absent or when it does not decode, which is a fatal result. */
+const struct value *sdk_part(struct weft_request *req, uint32_t number);
+
+/* Decodes base64 as proto.h has bytes. A NUL follows them. */
+const char *sdk_bytes(struct call *call, const struct value *v, size_t *ret_size);
+
+/* Finishes the response's desired state, context and the rest. */
+int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err);
+void sdk_response_done(struct weft_response *rsp);

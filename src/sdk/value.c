@@ -1,0 +1,351 @@
+/* Values with their field paths, at the border to the function: C strings, and errors that become fatal results. */
+#include "sdk.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "buf.h"
+#include "json.h"
+#include "path.h"
+#include "utf8.h"
+#include "yaml.h"
+
+struct str sdk_text(struct arena *a, const char *s)
+{
+        struct str text = str_from(s);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        if (utf8_is_valid(text))
+                return arena_copy(a, text);
+        while (text.n > 0) {
+                char bytes[4];
+                size_t width;
+
+                buf_append(&b, bytes, utf8_encode(utf8_decode(text, &width), bytes));
+                text = str_skip(text, width);
+        }
+        return buf_to_arena(&b, a);
+}
+
+struct weft_value *sdk_value(struct call *call, const struct value *v, const char *format, ...)
+{
+        struct weft_value *handle = ARENA_NEW(call->arena, struct weft_value);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        va_list arguments;
+
+        va_start(arguments, format);
+        buf_appendv(&b, format, arguments);
+        va_end(arguments);
+        *handle = (struct weft_value) { .call = call, .v = v, .where = buf_to_arena(&b, call->arena) };
+        return handle;
+}
+
+static void fail_at(const struct weft_value *v, const char *what)
+{
+        sdk_fail(v->call, "%.*s: %s", STR_ARG(v->where), what);
+}
+
+static bool is_self(const char *path)
+{
+        return !path || !*path;
+}
+
+/* 0 and the value, or NULL when there is none; negative, and a fatal result, for a path that does not parse. */
+static int find(const struct weft_value *v, const char *path, const struct value **ret)
+{
+        _cleanup_err_ struct err err = { 0 };
+        int r;
+
+        *ret = NULL;
+        if (is_self(path)) {
+                *ret = v->v;
+                return 0;
+        }
+        if (!v->v)
+                return 0;
+        r = path_get(v->call->arena, v->v, str_from(path), ret, &err);
+        if (r == 0)
+                return 0;
+        *ret = NULL;
+        if (r == ERR_NOT_FOUND)
+                return 0;
+        fail_at(v, err_message(&err));
+        return r;
+}
+
+/* As find, but a missing value is a fatal result with the text of the path library. */
+static const struct value *require(const struct weft_value *v, const char *path)
+{
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *found;
+
+        if (!v->v) {
+                fail_at(v, "there is no such value");
+                return NULL;
+        }
+        if (is_self(path))
+                return v->v;
+        if (path_get(v->call->arena, v->v, str_from(path), &found, &err) == 0)
+                return found;
+        fail_at(v, err_message(&err));
+        return NULL;
+}
+
+static void fail_type(const struct weft_value *v, const char *path, const char *what)
+{
+        if (is_self(path))
+                fail_at(v, what);
+        else
+                sdk_fail(v->call, "%.*s: %s: %s", STR_ARG(v->where), path, what);
+}
+
+static const char *to_string(const struct weft_value *v, const char *path, const struct value *found)
+{
+        if (value_is_string(found))
+                return arena_cstring(v->call->arena, value_str(found));
+        fail_type(v, path, "not a string");
+        return "";
+}
+
+static int64_t to_int(const struct weft_value *v, const char *path, const struct value *found)
+{
+        if (value_is_number(found) && value_int(found, 0) == value_int(found, 1))
+                return value_int(found, 0);
+        fail_type(v, path, "not a (int64) number");
+        return 0;
+}
+
+static double to_double(const struct weft_value *v, const char *path, const struct value *found)
+{
+        if (value_is_number(found))
+                return value_double(found, 0);
+        fail_type(v, path, "not a (float64) number");
+        return 0;
+}
+
+static bool to_bool(const struct weft_value *v, const char *path, const struct value *found)
+{
+        if (value_is_bool(found))
+                return found->boolean;
+        fail_type(v, path, "not a bool");
+        return false;
+}
+
+/* The required and the optional form of one type. */
+#define ACCESSORS(name, type, zero)                                                             \
+        type weft_get_##name(const struct weft_value *v, const char *path)                      \
+        {                                                                                       \
+                const struct value *found = require(v, path);                                   \
+                                                                                                \
+                return found ? to_##name(v, path, found) : zero;                                \
+        }                                                                                       \
+                                                                                                \
+        type weft_get_##name##_or(const struct weft_value *v, const char *path, type otherwise) \
+        {                                                                                       \
+                const struct value *found;                                                      \
+                                                                                                \
+                if (find(v, path, &found) < 0 || !found || value_is_null(found))                \
+                        return otherwise;                                                       \
+                return to_##name(v, path, found);                                               \
+        }
+
+typedef const char *text;
+ACCESSORS(string, text, "")
+ACCESSORS(int, int64_t, 0)
+ACCESSORS(double, double, 0)
+ACCESSORS(bool, bool, false)
+
+static const struct weft_value *below(const struct weft_value *v, const char *path, const struct value *found)
+{
+        if (is_self(path))
+                return v;
+        return sdk_value(v->call, found, "%.*s: %s", STR_ARG(v->where), path);
+}
+
+const struct weft_value *weft_get(const struct weft_value *v, const char *path)
+{
+        return below(v, path, require(v, path));
+}
+
+const struct weft_value *weft_find(const struct weft_value *v, const char *path)
+{
+        const struct value *found;
+
+        find(v, path, &found);
+        return below(v, path, found);
+}
+
+bool weft_exists(const struct weft_value *v, const char *path)
+{
+        const struct value *found;
+
+        return find(v, path, &found) == 0 && found;
+}
+
+enum weft_type weft_type(const struct weft_value *v)
+{
+        static const enum weft_type types[] = {
+                [VALUE_NULL] = WEFT_NULL,     [VALUE_BOOL] = WEFT_BOOL,     [VALUE_INT] = WEFT_NUMBER,
+                [VALUE_DOUBLE] = WEFT_NUMBER, [VALUE_STRING] = WEFT_STRING, [VALUE_ARRAY] = WEFT_ARRAY,
+                [VALUE_OBJECT] = WEFT_OBJECT,
+        };
+
+        return v->v ? types[value_type(v->v)] : WEFT_MISSING;
+}
+
+size_t weft_count(const struct weft_value *v, const char *path)
+{
+        const struct value *found;
+
+        find(v, path, &found);
+        return value_count(found);
+}
+
+/* The container at the path if it has an element i, else a fatal result. */
+static const struct value *container(const struct weft_value *v, const char *path, size_t i)
+{
+        const struct value *found = require(v, path);
+
+        if (!found)
+                return NULL;
+        if (i < value_count(found))
+                return found;
+        fail_type(v, path, "no such element");
+        return NULL;
+}
+
+const struct weft_value *weft_at(const struct weft_value *v, const char *path, size_t i)
+{
+        const struct value *c = container(v, path, i);
+        const struct value *element = NULL;
+
+        if (c)
+                element = value_is_array(c) ? value_item(c, i) : &value_member(c, i)->value;
+        return sdk_value(v->call, element, "%.*s: %s[%zu]", STR_ARG(v->where), path ? path : "", i);
+}
+
+const char *weft_key_at(const struct weft_value *v, const char *path, size_t i)
+{
+        const struct value *c = container(v, path, i);
+
+        if (!c)
+                return "";
+        if (value_is_object(c))
+                return arena_cstring(v->call->arena, value_member(c, i)->key);
+        fail_type(v, path, "not an object");
+        return "";
+}
+
+const char *weft_to_json(const struct weft_value *v)
+{
+        struct str json;
+
+        if (!v->v || json_to_str(v->call->arena, v->v, JSON_SORT_KEYS, &json, NULL) < 0)
+                return "";
+        return arena_cstring(v->call->arena, json);
+}
+
+static const struct value *find_condition(const struct value *object, struct str type)
+{
+        VALUE_FOREACH_ITEM (c, value_find(object, "status", "conditions")) {
+                if (str_equal(value_str(value_find(c, "type")), type))
+                        return c;
+        }
+        return NULL;
+}
+
+const char *weft_condition_status(const struct weft_value *object, const char *type)
+{
+        struct str status = value_str(value_find(find_condition(object->v, str_from(type)), "status"));
+
+        return status.n ? arena_cstring(object->call->arena, status) : "Unknown";
+}
+
+bool weft_is_ready(const struct weft_value *object)
+{
+        return str_equal(value_str(value_find(find_condition(object->v, STR("Ready")), "status")), STR("True"));
+}
+
+#define EXTERNAL_NAME_PATH "metadata.annotations[crossplane.io/external-name]"
+
+const char *weft_external_name(const struct weft_value *object)
+{
+        return weft_get_string_or(object, EXTERNAL_NAME_PATH, "");
+}
+
+/* --- Writing --- */
+
+static void set(struct weft_value *v, const char *path, const struct value *new)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        if (is_self(path)) {
+                v->v = new;
+                return;
+        }
+        if (path_set(v->call->arena, v->v ? v->v : &value_empty_object, str_from(path), new, &v->v, &err) < 0)
+                fail_at(v, err_message(&err));
+}
+
+static void set_scalar(struct weft_value *v, const char *path, struct value new)
+{
+        set(v, path, value_put(v->call->arena, new));
+}
+
+void weft_set_string(struct weft_value *v, const char *path, const char *s)
+{
+        if (!s || !utf8_is_valid(str_from(s)))
+                fail_type(v, path, s ? "the text to set is not valid UTF-8" : "the text to set is NULL");
+        else
+                set_scalar(v, path, value_of_str(arena_copy(v->call->arena, str_from(s))));
+}
+
+void weft_set_int(struct weft_value *v, const char *path, int64_t i)
+{
+        set_scalar(v, path, value_of_int(i));
+}
+
+void weft_set_double(struct weft_value *v, const char *path, double d)
+{
+        if (!isfinite(d))
+                fail_type(v, path, "the number to set is not finite");
+        else
+                set_scalar(v, path, value_of_double(d));
+}
+
+void weft_set_bool(struct weft_value *v, const char *path, bool b)
+{
+        set_scalar(v, path, value_of_bool(b));
+}
+
+void weft_set(struct weft_value *v, const char *path, const struct weft_value *other)
+{
+        if (other->v)
+                set(v, path, other->v);
+}
+
+void weft_set_yaml(struct weft_value *v, const char *path, const char *yaml)
+{
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *new;
+
+        if (yaml_parse(v->call->arena, str_from(yaml), NULL, &new, &err) < 0)
+                fail_type(v, path, err_message(&err));
+        else
+                set(v, path, new);
+}
+
+void weft_delete(struct weft_value *v, const char *path)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        if (is_self(path))
+                v->v = v->v ? &value_empty_object : NULL;
+        else if (v->v && path_delete(v->call->arena, v->v, str_from(path), &v->v, &err) < 0)
+                fail_at(v, err_message(&err));
+}
+
+void weft_set_external_name(struct weft_value *object, const char *name)
+{
+        weft_set_string(object, EXTERNAL_NAME_PATH, name);
+}

@@ -1,0 +1,466 @@
+#include "test.h"
+
+#include <unistd.h>
+
+#include "buf.h"
+#include "flags.h"
+#include "log.h"
+#include "metrics.h"
+#include "weft/fn.h"
+
+/* Runs the function on the request and compares the whole response, as JSON with sorted keys. */
+static void check(const char *what, void (*run)(struct weft_request *, struct weft_response *), const char *request,
+                  const char *wanted)
+{
+        struct weft_function f = { .name = "function-test", .run = run, .data = (void *)what };
+        char *got;
+
+        log_set_level(LOG_ERROR);
+        got = weft_run_text(&f, request);
+        if (!got || strcmp(got, wanted) != 0)
+                test_fail(__FILE__, __LINE__, "[%s]\n# got    %s\n# wanted %s", what, got ? got : "nothing", wanted);
+        free(got);
+}
+
+#define FATAL(text) "{\"message\":\"" text "\",\"severity\":\"SEVERITY_FATAL\",\"target\":\"TARGET_COMPOSITE\"}"
+
+static void run_nothing(struct weft_request *req, struct weft_response *rsp)
+{
+}
+
+/* Spec: for an empty request only meta.ttl is answered; absent stays absent, empty stays empty, the tag is echoed. */
+TEST(a_response_passes_on_what_it_was_given)
+{
+        static const struct {
+                const char *request, *wanted;
+        } cases[] = {
+                { "{}", "{\"meta\":{\"ttl\":\"60s\"}}" },
+                { "desired: {}", "{\"desired\":{},\"meta\":{\"ttl\":\"60s\"}}" },
+                { "meta: {tag: t}\ncontext: {a: 1}\ninput: {b: 2}",
+                  "{\"context\":{\"a\":1},\"meta\":{\"tag\":\"t\",\"ttl\":\"60s\"}}" },
+                { "desired: {resources: {x: {resource: {kind: K}, ready: READY_FALSE, connectionDetails: {k: eA==}}}}",
+                  "{\"desired\":{\"resources\":{\"x\":{\"connectionDetails\":{\"k\":\"eA==\"},\"ready\":\"READY_"
+                  "FALSE\","
+                  "\"resource\":{\"kind\":\"K\"}}}},\"meta\":{\"ttl\":\"60s\"}}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                check(cases[i].request, run_nothing, cases[i].request, cases[i].wanted);
+}
+
+static void run_reads(struct weft_request *req, struct weft_response *rsp)
+{
+        const struct weft_value *xr = weft_observed_composite(req);
+
+        weft_normal(rsp, "%s %s %d %.1f %d", weft_tag(req), weft_get_string(xr, "spec.s"),
+                    (int)weft_get_int(xr, "spec.i"), weft_get_double(xr, "spec.d"), weft_get_bool(xr, "spec.b"));
+        weft_normal(rsp, "%s %d %.1f %d", weft_get_string_or(xr, "spec.no", "or"), (int)weft_get_int_or(xr, "no.i", 7),
+                    weft_get_double_or(xr, "spec.null", 2.5), weft_get_bool_or(xr, "spec.no", true));
+        weft_normal(rsp, "%d %d %zu %s %s %zu", weft_exists(xr, "spec.list[1]"), weft_exists(xr, "spec.list[9]"),
+                    weft_count(xr, "spec.list"), weft_get_string(weft_at(xr, "spec.list", 1), ""),
+                    weft_key_at(xr, "spec.map", 0), weft_count(xr, "spec.nothing"));
+        weft_normal(rsp, "%s %d", weft_to_json(weft_get(xr, "spec.map")),
+                    (int)weft_get_int(weft_at(xr, "spec.map", 0), NULL));
+        weft_normal(rsp, "%d %d %d", weft_type(weft_find(xr, "spec.no")) == WEFT_MISSING,
+                    weft_type(weft_find(xr, "spec.list")) == WEFT_ARRAY,
+                    weft_type(weft_find(xr, "spec.i")) == WEFT_NUMBER);
+}
+
+#define NORMAL(text) "{\"message\":\"" text "\",\"severity\":\"SEVERITY_NORMAL\",\"target\":\"TARGET_COMPOSITE\"}"
+
+TEST(reading_values)
+{
+        check("reads", run_reads,
+              "meta: {tag: tag1}\nobserved: {composite: {resource: {spec: {s: text, i: 3, d: 1.5, b: true, 'null': "
+              "null,"
+              " list: [a, b], map: {k: 4}}}}}",
+              "{\"meta\":{\"tag\":\"tag1\",\"ttl\":\"60s\"},\"results\":[" NORMAL("tag1 text 3 1.5 1") "," NORMAL(
+                      "or 7 2.5 1") "," NORMAL("1 0 2 b k 0") "," NORMAL("{\\\"k\\\":4} 4") "," NORMAL("1 1 1") "]}");
+}
+
+static void run_fails(struct weft_request *req, struct weft_response *rsp)
+{
+        const struct weft_value *xr = weft_observed_composite(req);
+
+        ASSERT(!weft_has_failed(rsp));
+        ASSERT_INT(weft_get_int(xr, "spec.count"), 0);
+        ASSERT(weft_has_failed(rsp));
+        ASSERT_INT(weft_get_int(xr, "spec.count"), 0); /* told once */
+        ASSERT_TEXT(weft_get_string(xr, "spec.half"), "");
+        ASSERT_INT(weft_get_int(xr, "spec.half"), 0);
+        ASSERT_INT(weft_get_int_or(xr, "spec.text", 5), 0); /* optional may be missing, not wrong */
+        weft_get_bool(xr, "spec.text");
+        weft_get_double(xr, "spec.text");
+        weft_get_string_or(xr, "spec[", "");
+        weft_get_string(weft_observed(req, "db"), "spec.x");
+        weft_at(xr, "spec.list", 5);
+        weft_key_at(xr, "spec.list", 0);
+        ASSERT_TEXT(weft_credential(req, "aws", "key", NULL), "");
+}
+
+TEST(failed_reads_are_fatal_and_name_the_path)
+{
+        check(
+                "fails", run_fails, "observed: {composite: {resource: {spec: {half: 1.5, text: x, list: [1]}}}}",
+                "{\"meta\":{\"ttl\":\"60s\"},\"results\":[" FATAL(
+                        "observed composite resource: spec.count: no such "
+                        "field") "," FATAL("observed composite resource: "
+                                           "spec.half: not a string") "," FATAL("observed composite resource: "
+                                                                                "spec.half: not a (int64) number") "," FATAL("observed composite resource: spec.text: not a (int64) number") "," FATAL("observed composite resource: spec.text: not a bool") "," FATAL("observed composite resource: spec.text: not a (float64) number") "," FATAL("observed composite resource: cannot parse path \\\"spec[\\\": unterminated '[' at position 4") "," FATAL("observed resource \\\"db\\\": there is no such value") "," FATAL("observed composite "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "resource: spec.list: no "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "such element") "," FATAL("ob"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "se"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "rv"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "ed"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         " c"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "om"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "po"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "si"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "te"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         " r"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "es"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "ou"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "rc"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "e:"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         " s"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "pe"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "c."
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "li"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "st"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         ": "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "no"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "t "
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "an"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         " o"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "bj"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "ec"
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "t") "," FATAL("aws: credential not found") "]}");
+}
+
+static void run_composes(struct weft_request *req, struct weft_response *rsp)
+{
+        struct weft_value *a = weft_compose(rsp, "a", "v1", "A");
+        struct weft_value *b = weft_compose_yaml(rsp, "b", "{apiVersion: v1, kind: B}");
+
+        weft_set_int(a, "spec.n", 2);
+        weft_set_bool(a, "spec.list[1]", true);
+        weft_set_double(a, "spec.d", 0.5);
+        weft_set(a, "spec.copy", weft_find(weft_observed_composite(req), "spec"));
+        weft_set(a, "spec.missing", weft_find(weft_observed_composite(req), "nothing"));
+        weft_set_yaml(a, "spec.yaml", "[1, {x: why}]");
+        weft_delete(a, "spec.old");
+        weft_set_external_name(b, "ext");
+        weft_set_ready(rsp, "a", WEFT_READY_TRUE);
+        weft_remove(rsp, "gone");
+        weft_remove(rsp, "never");
+        weft_set_composite_ready(rsp, WEFT_READY_FALSE);
+        weft_set_string(weft_status(rsp), "phase", "Running");
+        weft_set_connection(rsp, "user", "x", 1);
+}
+
+TEST(composing)
+{
+        check("composes", run_composes,
+              "observed: {composite: {resource: {apiVersion: g/v1, kind: X, spec: {s: t}}}}\n"
+              "desired: {composite: {resource: {status: {kept: 1}}},"
+              " resources: {a: {resource: {spec: {old: 1, kept: 2}}}, gone: {}, untouched: {ready: READY_TRUE},"
+              " b: {resource: {spec: {earlier: 1}}}}}",
+              "{\"desired\":{\"composite\":{\"connectionDetails\":{\"user\":\"eA==\"},\"ready\":\"READY_FALSE\","
+              "\"resource\":{\"apiVersion\":\"g/v1\",\"kind\":\"X\",\"status\":{\"kept\":1,\"phase\":\"Running\"}}},"
+              "\"resources\":{\"a\":{\"ready\":\"READY_TRUE\",\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"A\","
+              "\"spec\":"
+              "{\"copy\":{\"s\":\"t\"},\"d\":0.5,\"kept\":2,\"list\":[null,true],\"n\":2,\"yaml\":[1,{\"x\":\"why\"}]}}"
+              "},"
+              "\"b\":{\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"B\",\"metadata\":{\"annotations\":"
+              "{\"crossplane.io/external-name\":\"ext\"}}}},"
+              "\"untouched\":{\"ready\":\"READY_TRUE\"}}},\"meta\":{\"ttl\":\"60s\"}}");
+}
+
+static void run_composes_badly(struct weft_request *req, struct weft_response *rsp)
+{
+        struct weft_value *a = weft_compose(rsp, "a", "v1", "A");
+
+        weft_set_string(a, "kind.x", "y");
+        weft_set_string(a, "s", "\xff");
+        weft_set_string(a, "s", NULL);
+        weft_set_double(a, "d", 1.0 / 0.0);
+        weft_set_yaml(a, "y", "{");
+        weft_compose_yaml(rsp, "b", "just text");
+        weft_set_ready(rsp, "nobody", WEFT_READY_TRUE);
+        weft_set_ttl(rsp, -1);
+        weft_set_string(weft_status(rsp), "", "no object");
+}
+
+TEST(bad_writes_are_fatal)
+{
+        struct weft_function f = { .name = "function-test", .run = run_composes_badly };
+        static const char *const texts[] = {
+                "desired resource \\\"a\\\": kind is not an object",
+                "desired resource \\\"a\\\": s: the text to set is not valid UTF-8",
+                "desired resource \\\"a\\\": s: the text to set is NULL",
+                "desired resource \\\"a\\\": d: the number to set is not finite",
+                "desired resource \\\"a\\\": y: yaml: line 1: did not find expected node content",
+                "desired resource \\\"b\\\": the manifest is not an object",
+                "cannot set readiness: resource \\\"nobody\\\" is not desired",
+                "cannot set TTL: -1 seconds is not between 0 and 1e9",
+                "status of the composite resource: not an object",
+        };
+        char *got;
+
+        log_set_level(LOG_ERROR);
+        got = weft_run_text(&f, "desired: {resources: {kept: {}}}");
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                if (str_find(str_from(got), str_from(texts[i])) < 0)
+                        test_fail(__FILE__, __LINE__, "%s is not in %s", texts[i], got);
+        }
+        free(got);
+}
+
+static void run_tells(struct weft_request *req, struct weft_response *rsp)
+{
+        weft_result_reason(weft_warning(rsp, "w %d", 1), "Why");
+        weft_result_target(weft_fatal(rsp, "f\xff"), WEFT_COMPOSITE_AND_CLAIM);
+        weft_condition(rsp, "DatabaseReady", WEFT_TRUE, "Available");
+        weft_condition_target(weft_condition_message(weft_condition(rsp, "C", WEFT_FALSE, "R"), "m %s", "x"),
+                              WEFT_COMPOSITE_AND_CLAIM);
+        weft_set_ttl(rsp, 1.5);
+        weft_set_string(weft_context_edit(rsp, "k.io/x"), "a", "b");
+        weft_set_string(weft_output(rsp), "o", "p");
+}
+
+TEST(telling)
+{
+        check("tells", run_tells, "context: {old: 1}",
+              "{\"conditions\":[{\"reason\":\"Available\",\"status\":\"STATUS_CONDITION_TRUE\",\"target\":\"TARGET_"
+              "COMPOSITE\","
+              "\"type\":\"DatabaseReady\"},{\"message\":\"m x\",\"reason\":\"R\",\"status\":\"STATUS_CONDITION_FALSE\","
+              "\"target\":\"TARGET_COMPOSITE_AND_CLAIM\",\"type\":\"C\"}],\"context\":{\"k.io/"
+              "x\":{\"a\":\"b\"},\"old\":1},"
+              "\"meta\":{\"ttl\":\"1.500s\"},\"output\":{\"o\":\"p\"},\"results\":[{\"message\":\"w "
+              "1\",\"reason\":\"Why\","
+              "\"severity\":\"SEVERITY_WARNING\",\"target\":\"TARGET_COMPOSITE\"},{\"message\":\"f\xef\xbf\xbd\","
+              "\"severity\":\"SEVERITY_FATAL\",\"target\":\"TARGET_COMPOSITE_AND_CLAIM\"}]}");
+}
+
+static void run_requires(struct weft_request *req, struct weft_response *rsp)
+{
+        static const char *const labels[] = { "app", "db", "tier", "x", NULL };
+
+        weft_require_name(rsp, "n", "v1", "Secret", "ns", "s");
+        weft_require_labels(rsp, "l", "v1", "Pod", NULL, labels);
+        weft_require_labels(rsp, "all", "v1", "Node", NULL, NULL);
+        weft_require_schema(rsp, "s", "v1", "Pod");
+        weft_watch_resource(rsp, "v1", "Secret", "ns", "s");
+        weft_watch_resource(rsp, "v1", "Node", NULL, "n1");
+        weft_set_ttl(rsp, 0);
+        ASSERT(weft_has_required(req, "found") && weft_has_required(req, "none") && !weft_has_required(req, "other"));
+        ASSERT(weft_has_required(req, "older"));
+        ASSERT_INT(weft_required_count(req, "found"), 1);
+        ASSERT_INT(weft_required_count(req, "none"), 0);
+        ASSERT_TEXT(weft_get_string(weft_required(req, "found", 0), "kind"), "Secret");
+        ASSERT(weft_type(weft_required(req, "found", 1)) == WEFT_MISSING);
+        ASSERT(weft_has_required_schema(req, "s") && weft_has_required_schema(req, "e") &&
+               !weft_has_required_schema(req, "x"));
+        ASSERT_TEXT(weft_get_string(weft_required_schema(req, "s"), "type"), "object");
+        ASSERT(weft_type(weft_required_schema(req, "e")) == WEFT_MISSING);
+        ASSERT(weft_has_capability(req, WEFT_CAPABILITY_CAPABILITIES));
+        ASSERT(weft_has_capability(req, WEFT_CAPABILITY_CONDITIONS));
+        ASSERT(!weft_has_capability(req, WEFT_CAPABILITY_CREDENTIALS));
+        ASSERT(!weft_has_capability(req, 99) && !weft_has_capability(req, 0));
+        ASSERT_TEXT(weft_data(req), "requires");
+}
+
+TEST(requiring)
+{
+        check("requires", run_requires,
+              "meta: {capabilities: [CAPABILITY_CAPABILITIES, CAPABILITY_CONDITIONS]}\n"
+              "requiredResources: {found: {items: [{resource: {kind: Secret}}]}, none: {}}\n"
+              "extraResources: {older: {}}\n"
+              "requiredSchemas: {s: {openapiV3: {type: object}}, e: {}}",
+              "{\"meta\":{\"ttl\":\"0s\"},\"requirements\":{\"resources\":{\"all\":{\"apiVersion\":\"v1\",\"kind\":"
+              "\"Node\","
+              "\"matchLabels\":{}},\"l\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"matchLabels\":{\"labels\":{\"app\":"
+              "\"db\","
+              "\"tier\":\"x\"}}},\"n\":{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"matchName\":\"s\",\"namespace\":"
+              "\"ns\"}},"
+              "\"schemas\":{\"s\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}},\"watchResources\":[{\"apiVersion\":\"v1\","
+              "\"kind\":\"Secret\",\"name\":\"s\",\"namespace\":\"ns\"},{\"apiVersion\":\"v1\",\"kind\":\"Node\","
+              "\"name\":\"n1\"}]}}");
+}
+
+static void run_looks(struct weft_request *req, struct weft_response *rsp)
+{
+        size_t n;
+
+        ASSERT_INT(weft_observed_count(req), 2);
+        ASSERT_TEXT(weft_observed_name(req, 0), "a");
+        ASSERT_TEXT(weft_observed_name(req, 1), "b");
+        ASSERT(weft_type(weft_observed(req, "c")) == WEFT_MISSING);
+        ASSERT(weft_is_ready(weft_observed(req, "a")) && !weft_is_ready(weft_observed(req, "b")));
+        ASSERT_TEXT(weft_condition_status(weft_observed(req, "a"), "Synced"), "False");
+        ASSERT_TEXT(weft_condition_status(weft_observed(req, "b"), "Synced"), "Unknown");
+        ASSERT_TEXT(weft_external_name(weft_observed(req, "a")), "ext-a");
+        ASSERT_TEXT(weft_external_name(weft_observed(req, "b")), "");
+        ASSERT_INT(weft_desired_count(req), 1);
+        ASSERT_TEXT(weft_desired_name(req, 0), "d");
+        ASSERT_TEXT(weft_get_string(weft_desired(req, "d"), "kind"), "D");
+        ASSERT_TEXT(weft_get_string(weft_desired_composite(req), "status.s"), "t");
+        ASSERT_TEXT(weft_observed_connection(req, NULL, "u", &n), "user");
+        ASSERT_INT(n, 4);
+        ASSERT_TEXT(weft_observed_connection(req, "a", "p", NULL), "pw");
+        ASSERT(!weft_observed_connection(req, "a", "q", NULL) && !weft_observed_connection(req, "zz", "q", NULL));
+        ASSERT(weft_has_credential(req, "aws") && !weft_has_credential(req, "empty"));
+        ASSERT_TEXT(weft_credential(req, "aws", "key", &n), "user");
+        ASSERT_TEXT(weft_get_string(weft_input(req), "region"), "eu");
+        ASSERT_TEXT(weft_get_string(weft_context(req, WEFT_CONTEXT_ENVIRONMENT), "x"), "why");
+        ASSERT(weft_type(weft_context(req, "none")) == WEFT_MISSING);
+        ASSERT_TEXT(weft_observed_name(req, 9), "");
+        weft_credential(req, "aws", "nokey", &n);
+}
+
+TEST(looking)
+{
+        check("looks", run_looks,
+              "observed:\n"
+              "  composite: {connectionDetails: {u: dXNlcg==}}\n"
+              "  resources:\n"
+              "    b: {}\n"
+              "    a:\n"
+              "      connectionDetails: {p: cHc=}\n"
+              "      resource:\n"
+              "        metadata: {annotations: {crossplane.io/external-name: ext-a}}\n"
+              "        status: {conditions: [{type: Synced, status: 'False'}, {type: Ready, status: 'True'}]}\n"
+              "desired: {composite: {resource: {status: {s: t}}}, resources: {d: {resource: {kind: D}}}}\n"
+              "credentials: {aws: {credentialData: {data: {key: dXNlcg==}}}, empty: {}}\n"
+              "input: {region: eu}\n"
+              "context: {apiextensions.crossplane.io/environment: {x: why}}",
+              "{\"context\":{\"apiextensions.crossplane.io/"
+              "environment\":{\"x\":\"why\"}},\"desired\":{\"composite\":{\"resource\":"
+              "{\"status\":{\"s\":\"t\"}}},\"resources\":{\"d\":{\"resource\":{\"kind\":\"D\"}}}},\"meta\":{\"ttl\":"
+              "\"60s\"},"
+              "\"results\":[" FATAL("there is no observed resource number 9") "," FATAL(
+                      "aws: credential has no key \\\"nokey\\\"") "]}");
+}
+
+/* --- The helper for tests --- */
+
+static int quiet_weft_test(const struct weft_test *tests, size_t n, char *ret_output, size_t size)
+{
+        struct weft_function f = { .name = "function-test", .run = run_tells };
+        int out = dup(STDOUT_FILENO), r;
+        FILE *file = tmpfile();
+        ssize_t got;
+
+        fflush(stdout);
+        dup2(fileno(file), STDOUT_FILENO);
+        r = weft_test(&f, tests, n);
+        fflush(stdout);
+        dup2(out, STDOUT_FILENO);
+        close(out);
+        got = pread(fileno(file), ret_output, size - 1, 0);
+        ret_output[got > 0 ? got : 0] = 0;
+        fclose(file);
+        return r;
+}
+
+TEST(the_test_helper_shows_differences)
+{
+        static const struct weft_test tests[] = {
+                { "wrong", "{}",
+                  "meta: {ttl: 1.5s}\ncontext: {k.io/x: {a: c}}\noutput: {o: p}\n"
+                  "conditions: [{type: DatabaseReady, status: STATUS_CONDITION_TRUE, reason: Available, target: "
+                  "TARGET_COMPOSITE},"
+                  " {type: C, status: STATUS_CONDITION_FALSE, reason: R, message: m x, target: "
+                  "TARGET_COMPOSITE_AND_CLAIM}]\n"
+                  "results: [{message: w 1, reason: Why, severity: SEVERITY_WARNING, target: TARGET_COMPOSITE}]" },
+                { "bad request", "nosuch: 1", "{}" },
+                { "bad response", "{}", "nosuch: 1" },
+        };
+        char output[4096];
+
+        ASSERT_INT(quiet_weft_test(tests, ARRAY_SIZE(tests), output, sizeof(output)), 1);
+        ASSERT(str_starts_with(
+                str_from(output),
+                STR("1..3\nnot ok 1 - wrong\n#   /context/k.io~1x/a\n#     wanted \"c\"\n#     got    \"b\"\n"
+                    "#   /results/1\n#     wanted nothing\n#     got    {\"message\":")));
+        ASSERT(str_find(str_from(output), STR("not ok 2 - bad request\n#   the request: cannot encode ")) > 0);
+        ASSERT(str_find(str_from(output), STR("not ok 3 - bad response\n#   the wanted response: cannot encode ")) > 0);
+}
+
+/* --- Flags and metrics --- */
+
+static const char *read_flags(struct flags *f, const char *const *arguments, struct err *err)
+{
+        char *argv[8] = { (char *)"function-x" };
+        int argc = 1;
+
+        for (; arguments[argc - 1]; argc++)
+                argv[argc] = (char *)arguments[argc - 1];
+        return flags_read(f, argc, argv, err) < 0 ? err_message(err) : "";
+}
+
+TEST(flags)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct flags f;
+
+        unsetenv("TLS_SERVER_CERTS_DIR");
+        ASSERT_TEXT(read_flags(&f, (const char *[]) { NULL }, &err), "");
+        ASSERT_TEXT(f.network, "tcp");
+        ASSERT_TEXT(f.address, ":9443");
+        ASSERT_TEXT(f.tls_certs_dir, "");
+        ASSERT_TEXT(f.metrics_address, "");
+        ASSERT_INT(f.max_receive_mib, 64);
+        ASSERT(!f.is_debug && !f.is_insecure);
+        setenv("TLS_SERVER_CERTS_DIR", "/tls/server", 1);
+        ASSERT_TEXT(read_flags(&f,
+                               (const char *[]) { "-d", "--insecure", "--address", ":1", "--max-recv-message-size=4",
+                                                  NULL },
+                               &err),
+                    "");
+        ASSERT(f.is_debug && f.is_insecure && f.max_receive_mib == 4);
+        ASSERT_TEXT(f.tls_certs_dir, "/tls/server");
+        ASSERT_TEXT(f.address, ":1");
+        ASSERT_TEXT(read_flags(&f, (const char *[]) { "--tls-certs-dir=/x", "--debug=false", "-h", NULL }, &err), "");
+        ASSERT(!f.is_debug && f.wants_help);
+        ASSERT_TEXT(f.tls_certs_dir, "/x");
+        unsetenv("TLS_SERVER_CERTS_DIR");
+}
+
+TEST(bad_flags)
+{
+        static const struct {
+                const char *arguments[3];
+                const char *wanted;
+        } cases[] = {
+                { { "--x" }, "unknown flag --x" },
+                { { "-x" }, "unknown flag -x" },
+                { { "x" }, "unexpected argument x" },
+                { { "--address" }, "--address: expected a value" },
+                { { "--max-recv-message-size", "x" },
+                  "--max-recv-message-size: expected a valid 64 bit int but got \"x\"" },
+                { { "--max-recv-message-size=0" }, "--max-recv-message-size: must be between 1 and 2047 but got 0" },
+                { { "--debug=maybe" }, "--debug: bool value must be true, 1, yes, false, 0 or no but got \"maybe\"" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct flags f;
+
+                ASSERT_TEXT(read_flags(&f, cases[i].arguments, &err), cases[i].wanted);
+        }
+}
+
+TEST(metrics_text)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct metrics m = { .n_started = 3, .handling_ns = 1500000000 };
+
+        m.n_handled[GRPC_OK] = 2;
+        m.n_handled[GRPC_INTERNAL] = 1;
+        metrics_append(&b, &m);
+        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_started_total{grpc_method=\"RunFunction\",")) > 0);
+        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_handled_total{grpc_code=\"OK\",")) > 0);
+        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_handled_total{grpc_code=\"Internal\",")) > 0);
+        ASSERT(str_find(buf_str(&b), STR("grpc_type=\"unary\"} 1.500000000\n")) > 0);
+}
