@@ -10,16 +10,19 @@ enum exit_status {
 };
 
 struct command {
-        const char *name;
+        const char *name;      /* of a command within a group with the group's before it: "function call" */
         const char *summary;   /* one line for `weft help` */
         const char *arguments; /* behind the flags in its usage line, e.g. "[FILE...]"; "" for none */
         const char *help;      /* what it does, in paragraphs */
         const struct setting *settings;
         size_t n_settings;
+        const struct command *const *commands; /* of a group, up to a NULL; it has neither settings nor run */
         /* Returns the exit status of the process. */
         int (*run)(const struct command *c, const struct settings *settings, struct arguments arguments);
 };
 
+extern const struct command command_function;
+extern const struct command command_function_call;
 extern const struct command command_json;
 extern const struct command command_version;
 extern const struct command command_yaml;

@@ -6,9 +6,7 @@
 #include <sys/ioctl.h>
 
 static const struct command *const commands[] = {
-        &command_json,
-        &command_yaml,
-        &command_version,
+        &command_function, &command_json, &command_yaml, &command_version, NULL,
 };
 
 static const struct setting help_setting = { .name = "help", .short_name = 'h', .type = SETTING_BOOL };
@@ -25,27 +23,46 @@ int command_print_usage_error(const struct command *c, const struct err *err)
         return EXIT_USAGE;
 }
 
-static const struct command *find_command(const char *name)
+/* What the user types for it: the last word of its name. */
+static const char *word_of(const struct command *c)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                if (strcmp(commands[i]->name, name) == 0)
-                        return commands[i];
+        const char *space = strrchr(c->name, ' ');
+
+        return space ? space + 1 : c->name;
+}
+
+static const struct command *find_command(const struct command *const *list, const char *word)
+{
+        for (; *list; list++)
+                if (strcmp(word_of(*list), word) == 0)
+                        return *list;
         return NULL;
 }
 
-static int unknown_command(const char *name)
-{
-        const char *names[ARRAY_SIZE(commands) + 1] = { "help" };
-        const char *nearest;
+#define MAX_COMMANDS 64 /* of one list that are suggested from */
 
-        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                names[i + 1] = commands[i]->name;
-        nearest = settings_nearest(str_from(name), names, ARRAY_SIZE(names));
-        fprintf(stderr, "weft: unknown command \"%s\"", name);
+/* group is NULL for the commands of the program. */
+static int unknown_command(const struct command *group, const char *name)
+{
+        const struct command *const *list = group ? group->commands : commands;
+        const char *names[MAX_COMMANDS] = { "help" };
+        const char *nearest;
+        size_t n = group ? 0 : 1;
+
+        for (; *list && n < MAX_COMMANDS; list++)
+                names[n++] = word_of(*list);
+        nearest = settings_nearest(str_from(name), names, n);
+        fprintf(stderr, "weft%s%s: unknown command \"%s\"", group ? " " : "", group ? group->name : "", name);
         if (nearest)
                 fprintf(stderr, "; did you mean \"%s\"?", nearest);
-        fprintf(stderr, "\nSee `weft help`.\n");
+        fprintf(stderr, "\nSee `weft help%s%s`.\n", group ? " " : "", group ? group->name : "");
         return EXIT_USAGE;
+}
+
+static void list_commands(FILE *to, const struct command *const *list)
+{
+        for (; *list; list++)
+                fprintf(to, "  %-10s %s\n", word_of(*list), (*list)->summary);
 }
 
 static size_t terminal_width(void)
@@ -64,10 +81,17 @@ static int show_overview(FILE *to)
                     "Usage: weft COMMAND [FLAGS] [ARGUMENTS]\n"
                     "\n"
                     "Commands:\n");
-        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        list_commands(to, commands);
         fprintf(to, "  %-10s %s\n", "help", "Explain a command, or list them all");
         fprintf(to, "\nSee `weft COMMAND --help` for the flags of a command.\n");
+        return to == stdout ? EXIT_OK : EXIT_USAGE;
+}
+
+static int show_group(const struct command *c, FILE *to)
+{
+        fprintf(to, "%s.\n\nUsage: weft %s COMMAND [FLAGS] [ARGUMENTS]\n\nCommands:\n", c->summary, c->name);
+        list_commands(to, c->commands);
+        fprintf(to, "\nSee `weft %s COMMAND --help` for the flags of a command.\n", c->name);
         return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -75,6 +99,8 @@ static int show_command(const struct command *c)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
+        if (c->commands)
+                return show_group(c, stdout);
         buf_appendf(&b, "%s.\n\nUsage: weft %s%s%s%s\n", c->summary, c->name, c->n_settings ? " [FLAGS]" : "",
                     c->arguments[0] ? " " : "", c->arguments);
         if (c->help)
@@ -118,28 +144,50 @@ static int run_command(const struct command *c, int argc, char **argv)
         return c->run(c, &settings, arguments);
 }
 
+static bool is_help(const char *word)
+{
+        return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int show_help(int argc, char **argv)
 {
-        const struct command *c;
+        const struct command *c = NULL;
 
         if (argc == 0)
                 return show_overview(stdout);
-        c = find_command(argv[0]);
-        return c ? show_command(c) : unknown_command(argv[0]);
+        for (int i = 0; i < argc && (i == 0 || c->commands); i++) {
+                const struct command *found = find_command(c ? c->commands : commands, argv[i]);
+
+                if (!found)
+                        return unknown_command(c, argv[i]);
+                c = found;
+        }
+        return show_command(c);
+}
+
+/* Goes down from the group, or the program for NULL, to the command that argv names, and runs it. */
+static int dispatch_in(const struct command *group, int argc, char **argv)
+{
+        const struct command *c = find_command(group ? group->commands : commands, argv[0]);
+
+        if (!c)
+                return unknown_command(group, argv[0]);
+        if (!c->commands)
+                return run_command(c, argc - 1, argv + 1);
+        if (argc < 2)
+                return show_group(c, stderr);
+        return is_help(argv[1]) ? show_group(c, stdout) : dispatch_in(c, argc - 1, argv + 1);
 }
 
 static int dispatch(int argc, char **argv)
 {
-        const struct command *c;
-
         if (argc < 2)
                 return show_overview(stderr);
-        if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        if (is_help(argv[1]))
                 return show_help(argc - 2, argv + 2);
         if (strcmp(argv[1], "--version") == 0)
                 return run_command(&command_version, 0, NULL);
-        c = find_command(argv[1]);
-        return c ? run_command(c, argc - 2, argv + 2) : unknown_command(argv[1]);
+        return dispatch_in(NULL, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,8 @@
+#include "command.h"
+
+const struct command command_function = {
+        .name = "function",
+        .summary = "Work with Composition Functions",
+        .arguments = "COMMAND",
+        .commands = (const struct command *const[]) { &command_function_call, NULL },
+};
