@@ -43,6 +43,7 @@ interop:
 	@ninja -C build-asan --quiet
 	@tests/interop/run
 	@tests/interop/net
+	@tests/interop/functions/run
 
 interop-full:
 	$(call configure,build-asan,$(asan))
