@@ -7,6 +7,7 @@
 
 #include "base64.h"
 #include "buf.h"
+#include "limits.h"
 #include "proto-time.h"
 #include "yaml.h"
 
@@ -69,6 +70,8 @@ void sdk_fail(struct call *call, const char *format, ...)
         va_list arguments;
         struct str message;
 
+        if (call->response.n_failures >= LIMIT_FUNCTION_FAILURES)
+                return;
         va_start(arguments, format);
         message = format_text(call->arena, format, arguments);
         va_end(arguments);
@@ -76,6 +79,7 @@ void sdk_fail(struct call *call, const char *format, ...)
                 if (r->severity == SEVERITY_FATAL && str_equal(r->message, message))
                         return;
         }
+        call->response.n_failures++;
         add_result(call, SEVERITY_FATAL, message);
 }
 

@@ -66,6 +66,7 @@ struct weft_response {
         struct weft_condition *conditions, **last_condition;
         int64_t ttl_ns;
         bool has_failed;
+        unsigned n_failures; /* fatal results that the SDK added */
 };
 
 struct call {
@@ -82,7 +83,7 @@ int sdk_run(const struct weft_function *function, struct arena *a, const struct 
 /* A value handle; where is a format for errors. */
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *format, ...) _printf_(3, 4);
 
-/* Adds a fatal result once: the same text again is dropped. */
+/* Adds a fatal result once: the same text again is dropped, and so is everything beyond LIMIT_FUNCTION_FAILURES. */
 void sdk_fail(struct call *call, const char *format, ...) _printf_(2, 3);
 
 /* The text in the arena, with anything that is not UTF-8 replaced by U+FFFD. NULL gives "". */
