@@ -42,6 +42,26 @@ static struct gather *gather_of(struct gather *gathers, const struct proto_messa
         return &gathers[f->number];
 }
 
+/* Pieces of a single message are joined only if each is one: two halves of a field must not become a whole. */
+static int check_piece(struct str rest, struct err *err)
+{
+        struct proto_raw_field f;
+        int r;
+
+        while ((r = proto_next_field(&rest, &f, err)) > 0)
+                ;
+        return r;
+}
+
+static int check_join(const struct gather *g, struct str piece, struct err *err)
+{
+        int r = 0;
+
+        if (g->copy.n == 0)
+                r = check_piece(g->view, err);
+        return r < 0 ? r : check_piece(piece, err);
+}
+
 static int gather_all(struct gather *gathers, const struct proto_message *message, struct str rest, struct err *err)
 {
         struct proto_raw_field f;
@@ -51,6 +71,8 @@ static int gather_all(struct gather *gathers, const struct proto_message *messag
         while ((r = proto_next_field(&rest, &f, err)) > 0) {
                 struct gather *g = gather_of(gathers, message, &f, &piece);
 
+                if (piece.p == f.bytes.p && g->view.n > 0 && (r = check_join(g, piece, err)) < 0)
+                        break;
                 gather_add(g, piece.p ? piece : STR(""));
         }
         if (r < 0)

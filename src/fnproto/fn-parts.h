@@ -43,7 +43,7 @@ struct fn_parts {
 };
 
 /* Splits a message. A single message that stands there several times counts as their concatenation, which is what merging means
- * in protobuf. The parts point into bytes where they can, else into the arena. */
+ * in protobuf, if each of them is well formed. The parts point into bytes where they can, else into the arena. */
 int fn_parts_split(struct arena *a, const struct proto_message *message, struct str bytes, struct fn_parts *ret,
                    struct err *err);
 

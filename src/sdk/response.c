@@ -149,8 +149,17 @@ static struct entry *add_entry(struct weft_response *rsp, struct str name)
         return e;
 }
 
+/* A value that stands there several times counts as all of them together. */
+static void merge_value(struct buf *merged, struct str first, struct str next)
+{
+        if (merged->n == 0)
+                buf_append_str(merged, first);
+        buf_append_str(merged, next);
+}
+
 static int read_entry(struct weft_response *rsp, struct str rest, struct err *err)
 {
+        _cleanup_buf_ struct buf merged = BUF_INIT(0);
         struct str name = STR(""), bytes = STR("");
         struct proto_raw_field f;
         int r;
@@ -158,11 +167,13 @@ static int read_entry(struct weft_response *rsp, struct str rest, struct err *er
         while ((r = proto_next_field(&rest, &f, err)) > 0) {
                 if (f.wire == PROTO_WIRE_BYTES && f.number == 1)
                         name = f.bytes.n ? f.bytes : STR("");
-                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2)
+                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2 && bytes.n == 0)
                         bytes = f.bytes;
+                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2)
+                        merge_value(&merged, bytes, f.bytes);
         }
         if (r == 0)
-                add_entry(rsp, name)->bytes = bytes;
+                add_entry(rsp, name)->bytes = merged.n ? buf_to_arena(&merged, rsp->call->arena) : bytes;
         return r;
 }
 

@@ -227,4 +227,9 @@ TEST(malformed_bytes_are_refused)
         ASSERT(fn_parts_split(&a, &proto_fn_v1_RunFunctionRequest, STR("\x0a\x05x"), &parts, &err) < 0);
         ASSERT(str_starts_with(str_from(err_message(&err)),
                                STR("cannot decode apiextensions.fn.proto.v1.RunFunctionRequest: ")));
+        /* field 3 twice, each half of a field: 0a 02 | 0a 00 */
+        ASSERT(fn_parts_split(&a, &proto_fn_v1_RunFunctionRequest, STR("\x1a\x02\x0a\x02\x1a\x02\x0a\x00"), &parts,
+                              &err) < 0);
+        ASSERT(fn_parts_split(&a, &proto_fn_v1_RunFunctionRequest, STR("\x1a\x02\x0a\x00\x1a\x02\x0a\x02"), &parts,
+                              &err) < 0);
 }
