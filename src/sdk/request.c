@@ -78,12 +78,12 @@ static const char *name_at(struct weft_request *req, uint32_t number, size_t i, 
 
 const struct weft_value *weft_observed_composite(struct weft_request *req)
 {
-        return sdk_value(req->call, composite(req, FN_REQUEST_OBSERVED), "observed composite resource");
+        return sdk_value(req->call, composite(req, FN_REQUEST_OBSERVED), "observed composite resource", NULL);
 }
 
 const struct weft_value *weft_observed(struct weft_request *req, const char *name)
 {
-        return sdk_value(req->call, resource(req, FN_REQUEST_OBSERVED, name), "observed resource \"%s\"", name);
+        return sdk_value(req->call, resource(req, FN_REQUEST_OBSERVED, name), "observed resource", name);
 }
 
 size_t weft_observed_count(struct weft_request *req)
@@ -98,12 +98,12 @@ const char *weft_observed_name(struct weft_request *req, size_t i)
 
 const struct weft_value *weft_desired_composite(struct weft_request *req)
 {
-        return sdk_value(req->call, composite(req, FN_REQUEST_DESIRED), "desired composite resource");
+        return sdk_value(req->call, composite(req, FN_REQUEST_DESIRED), "desired composite resource", NULL);
 }
 
 const struct weft_value *weft_desired(struct weft_request *req, const char *name)
 {
-        return sdk_value(req->call, resource(req, FN_REQUEST_DESIRED, name), "desired resource \"%s\"", name);
+        return sdk_value(req->call, resource(req, FN_REQUEST_DESIRED, name), "desired resource", name);
 }
 
 size_t weft_desired_count(struct weft_request *req)
@@ -131,12 +131,12 @@ const struct weft_value *weft_input(struct weft_request *req)
 {
         const struct value *v = sdk_part(req, FN_REQUEST_INPUT);
 
-        return sdk_value(req->call, v ? v : &value_empty_object, "function input");
+        return sdk_value(req->call, v ? v : &value_empty_object, "function input", NULL);
 }
 
 const struct weft_value *weft_context(struct weft_request *req, const char *key)
 {
-        return sdk_value(req->call, value_find(sdk_part(req, FN_REQUEST_CONTEXT), key), "context \"%s\"", key);
+        return sdk_value(req->call, value_find(sdk_part(req, FN_REQUEST_CONTEXT), key), "context", key);
 }
 
 static const struct value *credential_data(struct weft_request *req, const char *name)
@@ -189,7 +189,10 @@ const struct weft_value *weft_required(struct weft_request *req, const char *key
 {
         const struct value *item = value_item(value_find(required(req, key), "items"), i);
 
-        return sdk_value(req->call, value_find(item, "resource"), "required resource \"%s\"[%zu]", key, i);
+        struct weft_value *v = sdk_value(req->call, value_find(item, "resource"), "required resource", key);
+
+        v->index = i;
+        return v;
 }
 
 bool weft_has_required_schema(struct weft_request *req, const char *key)
@@ -201,7 +204,7 @@ const struct weft_value *weft_required_schema(struct weft_request *req, const ch
 {
         const struct value *v = value_find(sdk_part(req, FN_REQUEST_REQUIRED_SCHEMAS), key, "openapiV3");
 
-        return sdk_value(req->call, v, "required schema \"%s\"", key);
+        return sdk_value(req->call, v, "required schema", key);
 }
 
 bool weft_has_capability(struct weft_request *req, enum weft_capability capability)

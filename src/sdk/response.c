@@ -245,7 +245,7 @@ static struct entry *open_resource(struct weft_response *rsp, const char *name)
                 *e = (struct entry) { .name = e->name };
         open_entry(rsp, e);
         if (!e->resource)
-                e->resource = sdk_value(rsp->call, value_find(e->message, "resource"), "desired resource \"%s\"", name);
+                e->resource = sdk_value(rsp->call, value_find(e->message, "resource"), "desired resource", name);
         return e;
 }
 
@@ -320,7 +320,7 @@ struct weft_value *weft_status(struct weft_response *rsp)
 
         if (!rsp->status)
                 rsp->status = sdk_value(rsp->call, value_find(e->message, "resource", "status"),
-                                        "status of the composite resource");
+                                        "status of the composite resource", NULL);
         return rsp->status;
 }
 
@@ -344,8 +344,8 @@ struct weft_value *weft_context_edit(struct weft_response *rsp, const char *key)
         struct weft_value *v = map_get(&rsp->contexts, str_from(key));
 
         if (!v) {
-                v = sdk_value(rsp->call, value_find(sdk_part(&rsp->call->request, FN_REQUEST_CONTEXT), key),
-                              "context \"%s\"", key);
+                v = sdk_value(rsp->call, value_find(sdk_part(&rsp->call->request, FN_REQUEST_CONTEXT), key), "context",
+                              key);
                 map_set(&rsp->contexts, sdk_text(rsp->call->arena, key), v);
         }
         return v;
@@ -354,7 +354,7 @@ struct weft_value *weft_context_edit(struct weft_response *rsp, const char *key)
 struct weft_value *weft_output(struct weft_response *rsp)
 {
         if (!rsp->output)
-                rsp->output = sdk_value(rsp->call, &value_empty_object, "output");
+                rsp->output = sdk_value(rsp->call, &value_empty_object, "output", NULL);
         return rsp->output;
 }
 
@@ -462,7 +462,7 @@ static void finish_status(struct weft_response *rsp)
         if (!rsp->status || !rsp->status->v)
                 return;
         if (!value_is_object(rsp->status->v)) {
-                sdk_fail(rsp->call, "%.*s: not an object", STR_ARG(rsp->status->where));
+                sdk_fail(rsp->call, "%s: not an object", rsp->status->what);
                 return;
         }
         object = value_find(rsp->composite->message, "resource");

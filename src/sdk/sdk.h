@@ -12,7 +12,11 @@ struct call;
 struct weft_value {
         struct call *call;
         const struct value *v; /* NULL: missing. Changes as it is edited */
-        struct str where;      /* for errors: `observed composite resource`, then a path */
+        /* Where it is from, put into words only when an error needs them. */
+        const struct weft_value *parent; /* NULL: a part of the request or response, which `what` says */
+        const char *what;                /* static: `observed resource` */
+        const char *name;                /* below a parent, a path; else the part's name; may be NULL */
+        size_t index;                    /* of an item; SIZE_MAX: none */
 };
 
 struct weft_result {
@@ -80,8 +84,11 @@ struct call {
 int sdk_run(const struct weft_function *function, struct arena *a, const struct fn_parts *request, struct buf *ret,
             struct err *err);
 
-/* A value handle; where is a format for errors. */
-struct weft_value *sdk_value(struct call *call, const struct value *v, const char *format, ...) _printf_(3, 4);
+/* A handle of a part of the request or response. what is static; name, which may be NULL, is copied. */
+struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name);
+
+/* The same text for people: `observed resource "db"`. In the arena. */
+struct str sdk_where(const struct weft_value *v);
 
 /* Adds a fatal result once: the same text again is dropped, and so is everything beyond LIMIT_FUNCTION_FAILURES. */
 void sdk_fail(struct call *call, const char *format, ...) _printf_(2, 3);

@@ -2,7 +2,6 @@
 #include "sdk.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 #include "buf.h"
 #include "json.h"
@@ -27,22 +26,47 @@ struct str sdk_text(struct arena *a, const char *s)
         return buf_to_arena(&b, a);
 }
 
-struct weft_value *sdk_value(struct call *call, const struct value *v, const char *format, ...)
+struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name)
 {
         struct weft_value *handle = ARENA_NEW(call->arena, struct weft_value);
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        va_list arguments;
 
-        va_start(arguments, format);
-        buf_appendv(&b, format, arguments);
-        va_end(arguments);
-        *handle = (struct weft_value) { .call = call, .v = v, .where = buf_to_arena(&b, call->arena) };
+        *handle = (struct weft_value) {
+                .call = call,
+                .v = v,
+                .what = what,
+                .name = name ? arena_cstring(call->arena, str_from(name)) : NULL,
+                .index = SIZE_MAX,
+        };
         return handle;
+}
+
+static void append_where(struct buf *b, const struct weft_value *v)
+{
+        if (v->parent) {
+                append_where(b, v->parent);
+                buf_appendf(b, ": %s", v->name);
+        } else if (v->name) {
+                buf_appendf(b, "%s \"%s\"", v->what, v->name);
+        } else {
+                buf_appendf(b, "%s", v->what);
+        }
+        if (v->index != SIZE_MAX)
+                buf_appendf(b, "[%zu]", v->index);
+}
+
+struct str sdk_where(const struct weft_value *v)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        append_where(&b, v);
+        return buf_to_arena(&b, v->call->arena);
 }
 
 static void fail_at(const struct weft_value *v, const char *what)
 {
-        sdk_fail(v->call, "%.*s: %s", STR_ARG(v->where), what);
+        struct str where = sdk_where(v);
+
+        sdk_fail(v->call, "%.*s: %s", STR_ARG(where), what);
 }
 
 static bool is_self(const char *path)
@@ -93,10 +117,14 @@ static const struct value *require(const struct weft_value *v, const char *path)
 
 static void fail_type(const struct weft_value *v, const char *path, const char *what)
 {
-        if (is_self(path))
+        struct str where;
+
+        if (is_self(path)) {
                 fail_at(v, what);
-        else
-                sdk_fail(v->call, "%.*s: %s: %s", STR_ARG(v->where), path, what);
+                return;
+        }
+        where = sdk_where(v);
+        sdk_fail(v->call, "%.*s: %s: %s", STR_ARG(where), path, what);
 }
 
 static const char *to_string(const struct weft_value *v, const char *path, const struct value *found)
@@ -157,9 +185,13 @@ ACCESSORS(bool, bool, false)
 
 static const struct weft_value *below(const struct weft_value *v, const char *path, const struct value *found)
 {
+        struct weft_value *handle;
+
         if (is_self(path))
                 return v;
-        return sdk_value(v->call, found, "%.*s: %s", STR_ARG(v->where), path);
+        handle = sdk_value(v->call, found, v->what, path);
+        handle->parent = v;
+        return handle;
 }
 
 const struct weft_value *weft_get(const struct weft_value *v, const char *path)
@@ -218,10 +250,14 @@ const struct weft_value *weft_at(const struct weft_value *v, const char *path, s
 {
         const struct value *c = container(v, path, i);
         const struct value *element = NULL;
+        struct weft_value *handle;
 
         if (c)
                 element = value_is_array(c) ? value_item(c, i) : &value_member(c, i)->value;
-        return sdk_value(v->call, element, "%.*s: %s[%zu]", STR_ARG(v->where), path ? path : "", i);
+        handle = sdk_value(v->call, element, v->what, path ? path : "");
+        handle->parent = v;
+        handle->index = i;
+        return handle;
 }
 
 const char *weft_key_at(const struct weft_value *v, const char *path, size_t i)
