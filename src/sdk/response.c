@@ -31,7 +31,7 @@ static struct weft_result *add_result(struct call *call, int severity, struct st
         return result;
 }
 
-static struct str format_text(struct arena *a, const char *format, va_list arguments)
+static _printf_(2, 0) struct str format_text(struct arena *a, const char *format, va_list arguments)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 

@@ -39,7 +39,8 @@ int sdk_run(const struct weft_function *function, struct arena *a, const struct 
         return r;
 }
 
-static void write_log(enum log_level level, const struct weft_request *req, const char *format, va_list arguments)
+static _printf_(3, 0) void write_log(enum log_level level, const struct weft_request *req, const char *format,
+                                     va_list arguments)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const char *name = req->call->function->name;
