@@ -57,7 +57,8 @@
 #define LIMIT_STATUS_MESSAGE_BYTES (8u << 10)   /* of the text of a gRPC status; longer ones are cut */
 
 /* Functions */
-#define LIMIT_FUNCTION_FAILURES 100 /* fatal results that the SDK adds to one response for reads and writes that failed */
+#define LIMIT_FUNCTION_FAILURES \
+        100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
 /* Threads */
 #define LIMIT_THREAD_STACK_BYTES (2u << 20) /* must hold LIMIT_DEPTH levels of recursion */
