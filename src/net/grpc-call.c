@@ -1,0 +1,346 @@
+#include "grpc-channel.h"
+
+#include "arena.h"
+#include "buf.h"
+#include "bytes.h"
+
+#include <stdatomic.h>
+
+#define REFUSED_RETRIES 5 /* of a stream that the server refused without looking at it */
+
+static void call_unref(struct grpc_call *call)
+{
+        if (atomic_fetch_sub_explicit(&call->references, 1, memory_order_acq_rel) != 1)
+                return;
+        bytes_unref(call->request);
+        bytes_unref(call->response);
+        grpc_reader_done(&call->reader);
+        completion_done(&call->done);
+        arena_done(&call->arena);
+        free(call);
+}
+
+void grpc_call_complete(struct grpc_call *call, enum grpc_status status, struct str message)
+{
+        struct grpc_channel *c = call->channel;
+
+        assert(!call->ex && !call->is_done);
+        channel_leave_line(c, call);
+        call->is_done = true;
+        call->status = status;
+        call->message = arena_copy(&call->arena, message);
+        c->n_calls--;
+        completion_complete(&call->done);
+        call_unref(call);
+        channel_finish_close(c);
+}
+
+/* The answer */
+
+static void read_status(struct grpc_call *call, const struct http_fields *fields, enum grpc_status *ret,
+                        struct str *ret_message)
+{
+        struct str status = http_fields_get(fields, STR("grpc-status"));
+        struct str message = http_fields_get(fields, STR("grpc-message"));
+        _cleanup_buf_ struct buf decoded = BUF_INIT(0);
+        unsigned number = 0;
+
+        for (size_t i = 0; i < status.n; i++) {
+                if (status.p[i] < '0' || status.p[i] > '9' || number > _GRPC_STATUS_COUNT) {
+                        number = GRPC_UNKNOWN;
+                        break;
+                }
+                number = number * 10 + (unsigned)(status.p[i] - '0');
+        }
+        *ret = number < _GRPC_STATUS_COUNT ? (enum grpc_status)number : GRPC_UNKNOWN;
+        grpc_append_decoded_message(&decoded, message);
+        *ret_message = arena_copy(&call->arena, buf_str(&decoded));
+}
+
+static void copy_fields(struct grpc_call *call, const struct http_fields *from, struct http_fields *to)
+{
+        for (size_t i = 0; i < from->n; i++)
+                http_fields_add(to, &call->arena, from->p[i].name, from->p[i].value);
+}
+
+static void take_message(struct grpc_call *call)
+{
+        struct str encoding = http_fields_get(&call->head, STR("grpc-encoding"));
+        _cleanup_err_ struct err err = { 0 };
+        int r;
+
+        r = grpc_reader_finish(&call->reader, encoding, &call->response, &err);
+        if (r >= 0)
+                return;
+        call->status = err.code == ERR_LIMIT ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
+        call->message = arena_printf(&call->arena, "grpc: %s", err_message(&err));
+}
+
+/* Turns what the exchange brought into the call's status. */
+static void judge(struct grpc_call *call, struct exchange *ex)
+{
+        const struct http_fields *fields = &ex->trailers;
+
+        copy_fields(call, &ex->response.fields, &call->head);
+        copy_fields(call, &ex->trailers, &call->trailers);
+        if (!http_fields_get(fields, STR("grpc-status")).p)
+                fields = &ex->response.fields; /* Trailers-Only */
+        if (http_fields_get(fields, STR("grpc-status")).p) {
+                read_status(call, fields, &call->status, &call->message);
+                if (call->status == GRPC_OK)
+                        take_message(call);
+        } else if (ex->response.status != 200) {
+                call->status = grpc_status_of_http(ex->response.status);
+                call->message = arena_printf(&call->arena, "unexpected HTTP status code received from server: %d",
+                                             ex->response.status);
+        } else {
+                call->status = GRPC_INTERNAL;
+                call->message = STR("server closed the stream without sending trailers");
+        }
+}
+
+static void on_head(struct exchange *ex)
+{
+        (void)ex; /* it is read when all is there */
+}
+
+static void on_body(struct exchange *ex, struct str data)
+{
+        struct grpc_call *call = ex->owner;
+        _cleanup_err_ struct err err = { 0 };
+
+        exchange_consume(ex, data.n);
+        if (call->is_aborted || ex->response.status != 200)
+                return;
+        if (grpc_reader_add(&call->reader, data, &err) >= 0)
+                return;
+        call->is_aborted = true;
+        call->status = err.code == ERR_LIMIT ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
+        call->message = arena_printf(&call->arena, "grpc: %s", err_message(&err));
+        exchange_reset(ex, HTTP_RESET_CANCEL);
+}
+
+static void on_end(struct exchange *ex)
+{
+        struct grpc_call *call = ex->owner;
+
+        if (!call->is_aborted)
+                judge(call, ex);
+}
+
+/* Whether a lost call may begin again. */
+static bool may_retry(struct grpc_call *call, const struct exchange *ex)
+{
+        if (call->is_aborted || deadline_has_passed(call->deadline) || call->channel->is_closing)
+                return false;
+        if (ex->peer_reset == HTTP_RESET_REFUSED)
+                return call->n_refused++ < REFUSED_RETRIES;
+        if (ex->peer_reset != HTTP_RESET_NONE || ex->response.status != 0 || call->was_retried)
+                return false;
+        call->was_retried = true;
+        return true;
+}
+
+static enum grpc_status status_of_reset(enum http_reset why)
+{
+        switch (why) {
+        case HTTP_RESET_REFUSED:
+                return GRPC_UNAVAILABLE;
+        case HTTP_RESET_CANCEL:
+                return GRPC_CANCELLED;
+        case HTTP_RESET_ENHANCE_YOUR_CALM:
+                return GRPC_RESOURCE_EXHAUSTED;
+        case HTTP_RESET_NONE:
+                return GRPC_UNAVAILABLE; /* the connection was lost */
+        case HTTP_RESET_PROTOCOL_ERROR:
+        case HTTP_RESET_INTERNAL_ERROR:
+                break;
+        }
+        return GRPC_INTERNAL;
+}
+
+static void on_closed(struct exchange *ex, const struct err *err)
+{
+        struct grpc_call *call = ex->owner;
+
+        call->ex = NULL;
+        call->avoid = call->place;
+        if (ex->has_peer_ended || call->is_aborted) {
+                grpc_call_complete(call, call->status, call->message);
+                return;
+        }
+        if (may_retry(call, ex)) {
+                grpc_reader_done(&call->reader);
+                grpc_reader_init(&call->reader, call->channel->options.max_receive_bytes);
+                channel_wait_in_line(call->channel, call);
+                return;
+        }
+        grpc_call_complete(call, status_of_reset(ex->peer_reset),
+                           err ? str_from(err_message(err)) : STR("the call ended early"));
+}
+
+static const struct exchange_callbacks call_callbacks = {
+        .on_head = on_head,
+        .on_body = on_body,
+        .on_end = on_end,
+        .on_closed = on_closed,
+};
+
+static void add_call_fields(struct grpc_call *call, struct http_fields *fields, struct arena *a)
+{
+        _cleanup_buf_ struct buf timeout = BUF_INIT(0);
+
+        http_fields_add(fields, a, STR("content-type"), STR("application/grpc"));
+        http_fields_add(fields, a, STR("te"), STR("trailers"));
+        http_fields_add(fields, a, STR("user-agent"), STR("grpc-c-weft"));
+        http_fields_add(fields, a, STR("grpc-accept-encoding"), STR("gzip"));
+        if (!deadline_is_none(call->deadline)) {
+                grpc_append_timeout(&timeout, deadline_remaining_ns(call->deadline));
+                http_fields_add(fields, a, STR("grpc-timeout"), buf_str(&timeout));
+        }
+        for (size_t i = 0; i < call->metadata.n; i++)
+                http_fields_add(fields, a, call->metadata.p[i].name, call->metadata.p[i].value);
+}
+
+void grpc_call_begin(struct grpc_call *call, struct subchannel *sub)
+{
+        struct grpc_channel *c = call->channel;
+        _cleanup_arena_ struct arena scratch;
+        _cleanup_buf_ struct buf prefix = BUF_INIT(0);
+        struct http_head head = {
+                .method = STR("POST"),
+                .scheme = c->options.tls ? STR("https") : STR("http"),
+                .authority = c->target.authority,
+                .path = call->method,
+        };
+
+        arena_init(&scratch, "call head", 0);
+        add_call_fields(call, &head.fields, &scratch);
+        call->place = sub->serial;
+        call->ex = http_connection_request(sub->http, &head, true, &call_callbacks, call);
+        grpc_append_prefix(&prefix, call->request->str.n);
+        exchange_send(call->ex, bytes_take(&prefix));
+        exchange_send(call->ex, bytes_ref(call->request));
+        exchange_finish(call->ex, NULL);
+}
+
+/* The caller's side */
+
+struct abort {
+        struct grpc_call *call;
+        struct err why; /* why there is no connection, if that is what the call waited for */
+};
+
+static void abort_call(void *arg)
+{
+        struct abort *abort = arg;
+        struct grpc_call *call = abort->call;
+
+        if (call->is_done)
+                return;
+        call->is_aborted = true;
+        if (call->ex) {
+                exchange_reset(call->ex, HTTP_RESET_CANCEL);
+                return;
+        }
+        if (call->channel->last_error.code)
+                err_set(&abort->why, ERR_CLOSED, "%s", err_message(&call->channel->last_error));
+        grpc_call_complete(call, GRPC_CANCELLED, STR("the caller gave up"));
+}
+
+static void on_start(struct loop_task *t)
+{
+        struct grpc_call *call = CONTAINER_OF(t, struct grpc_call, start);
+
+        call->channel->n_calls++;
+        channel_wait_in_line(call->channel, call);
+}
+
+static struct grpc_call *new_call(struct grpc_channel *c, struct str method, struct bytes *request,
+                                  const struct grpc_call_options *options)
+{
+        struct grpc_call *call = xcalloc(1, sizeof(*call));
+
+        atomic_init(&call->references, 2);
+        call->channel = c;
+        call->start.run = on_start;
+        arena_init(&call->arena, "call", 0);
+        grpc_reader_init(&call->reader, c->options.max_receive_bytes);
+        completion_init(&call->done, "gRPC call");
+        call->method = arena_copy(&call->arena, method);
+        call->request = bytes_ref(request);
+        call->deadline = options->deadline;
+        call->fails_fast = options->fails_fast;
+        for (size_t i = 0; options->metadata && i < options->metadata->n; i++)
+                http_fields_add(&call->metadata, &call->arena, options->metadata->p[i].name,
+                                options->metadata->p[i].value);
+        return call;
+}
+
+static int rpc_error(struct grpc_reply *ret, enum grpc_status status, struct str message, struct arena *a,
+                     struct err *err)
+{
+        static const int codes[_GRPC_STATUS_COUNT] = {
+                [GRPC_CANCELLED] = ERR_CANCELED,        [GRPC_INVALID_ARGUMENT] = ERR_INVALID,
+                [GRPC_DEADLINE_EXCEEDED] = ERR_TIMEOUT, [GRPC_NOT_FOUND] = ERR_NOT_FOUND,
+                [GRPC_ALREADY_EXISTS] = ERR_EXISTS,     [GRPC_PERMISSION_DENIED] = ERR_FORBIDDEN,
+                [GRPC_RESOURCE_EXHAUSTED] = ERR_LIMIT,  [GRPC_ABORTED] = ERR_CONFLICT,
+                [GRPC_UNIMPLEMENTED] = ERR_UNSUPPORTED, [GRPC_UNAVAILABLE] = ERR_CLOSED,
+        };
+
+        ret->status = status;
+        ret->message = arena_copy(a, message);
+        return err_set(err, codes[status] ? codes[status] : ERR_FAILED, "rpc error: code = %s desc = %.*s",
+                       grpc_status_name(status), STR_ARG(message));
+}
+
+/* Gives the call up; the loop lets go of its exchange in its own time. */
+static int give_up(struct grpc_call *call, int why, struct grpc_reply *ret, struct arena *a, struct err *err)
+{
+        struct abort abort = { .call = call };
+        struct str text = why == ERR_TIMEOUT ? STR("context deadline exceeded") : STR("context canceled");
+
+        loop_call(call->channel->loop, abort_call, &abort);
+        if (abort.why.code)
+                text = arena_printf(a, "%.*s: %s", STR_ARG(text), err_message(&abort.why));
+        err_done(&abort.why);
+        return rpc_error(ret, why == ERR_TIMEOUT ? GRPC_DEADLINE_EXCEEDED : GRPC_CANCELLED, text, a, err);
+}
+
+static void copy_answer(const struct http_fields *from, struct http_fields *to, struct arena *a)
+{
+        for (size_t i = 0; i < from->n; i++)
+                http_fields_add(to, a, from->p[i].name, from->p[i].value);
+}
+
+int grpc_call(struct grpc_channel *c, struct str method, struct bytes *request, const struct grpc_call_options *options,
+              struct arena *a, struct grpc_reply *ret, struct err *err)
+{
+        struct grpc_call *call;
+        int r;
+
+        *ret = (struct grpc_reply) { 0 };
+        if (request->str.n > c->options.max_send_bytes)
+                return rpc_error(ret, GRPC_RESOURCE_EXHAUSTED,
+                                 arena_printf(a, "trying to send message larger than max (%zu vs. %zu)", request->str.n,
+                                              c->options.max_send_bytes),
+                                 a, err);
+        call = new_call(c, method, request, options);
+        loop_post(c->loop, &call->start);
+        r = completion_wait(&call->done, options->deadline, options->cancel);
+        if (r < 0) {
+                r = give_up(call, r, ret, a, err);
+                call_unref(call);
+                return r;
+        }
+        copy_answer(&call->head, &ret->metadata, a);
+        copy_answer(&call->trailers, &ret->trailers, a);
+        if (call->status == GRPC_OK) {
+                ret->status = GRPC_OK;
+                ret->response = TAKE(call->response);
+        } else {
+                r = rpc_error(ret, call->status, call->message, a, err);
+        }
+        call_unref(call);
+        return r;
+}
