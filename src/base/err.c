@@ -65,6 +65,7 @@ void err_done(struct err *err)
 {
         free(err->message);
         free(err->path);
+        free(err->details);
         *err = (struct err) { 0 };
 }
 
@@ -142,6 +143,14 @@ void err_set_path(struct err *err, struct str path)
                 return;
         free(err->path);
         err->path = str_to_cstring(path);
+}
+
+void err_set_details(struct err *err, struct str json)
+{
+        if (!err)
+                return;
+        free(err->details);
+        err->details = str_to_cstring(json);
 }
 
 int(err_set_errno)(struct err *err, int errno_value, const char *format, ...)

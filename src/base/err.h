@@ -60,6 +60,7 @@ struct err {
         enum reason reason;
         char *message;            /* heap; NULL without an error */
         char *path;               /* heap; path of the value in its document, or NULL */
+        char *details;            /* heap; JSON text of a Kubernetes Status' details, or NULL */
         struct position position; /* in the text that was parsed */
 };
 
@@ -71,6 +72,7 @@ int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 void err_set_reason(struct err *err, enum reason reason);
 void err_set_position(struct err *err, struct position position);
 void err_set_path(struct err *err, struct str path);
+void err_set_details(struct err *err, struct str json);
 
 /* ERR_SYSTEM with `TEXT: strerror(errno_value)`. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) _printf_(3, 4);

@@ -1,0 +1,49 @@
+#include "str-list.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void str_list_add(struct str_list *list, struct str s)
+{
+        if (!list)
+                return;
+        if (list->n == list->capacity) {
+                size_t capacity = list->capacity ? 2 * list->capacity : 8;
+                struct str *p = ARENA_NEW_ARRAY(list->arena, struct str, capacity);
+
+                if (list->n)
+                        memcpy(p, list->p, list->n * sizeof(*p));
+                list->p = p;
+                list->capacity = capacity;
+        }
+        list->p[list->n++] = s;
+}
+
+void str_list_printf(struct str_list *list, const char *format, ...)
+{
+        char *text;
+        va_list ap;
+        int n;
+
+        if (!list)
+                return;
+        va_start(ap, format);
+        n = vasprintf(&text, format, ap);
+        va_end(ap);
+        if (n < 0)
+                abort();
+        str_list_add(list, arena_copy(list->arena, str_make(text, (size_t)n)));
+        free(text);
+}
+
+static int compare(const void *a, const void *b)
+{
+        return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+void str_list_sort(struct str_list *list)
+{
+        if (list && list->n > 1)
+                qsort(list->p, list->n, sizeof(*list->p), compare);
+}

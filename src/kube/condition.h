@@ -1,0 +1,36 @@
+/* Conditions: an array of {type, status, reason, message, lastTransitionTime, observedGeneration} under status.conditions.
+ * Two conditions are equal when everything but lastTransitionTime is (spec/engine 1.8, 1.9). */
+#pragma once
+
+#include "clock.h"
+#include "meta.h"
+
+enum condition_status {
+        CONDITION_UNKNOWN,
+        CONDITION_TRUE,
+        CONDITION_FALSE,
+};
+
+struct condition {
+        struct str type;
+        enum condition_status status;
+        struct str reason;
+        struct str message;
+        struct instant last_transition; /* 0: none given */
+        int64_t observed_generation;    /* 0: none */
+};
+
+const char *condition_status_name(enum condition_status status); /* "True", "False", "Unknown" */
+
+/* From status.conditions. A condition that is not there is Unknown, with that type and nothing else, and the answer is
+ * false. */
+bool condition_get(const struct value *object, struct str type, struct condition *ret);
+struct condition condition_of(const struct value *condition);
+struct value condition_value(struct arena *a, const struct condition *c);
+
+bool condition_equal(const struct condition *a, const struct condition *b);
+
+/* Sets conditions by type: one that is equal to what is there leaves it alone, time included; a different one takes its
+ * place in the list, a new one is appended. */
+const struct value *conditions_set(struct arena *a, const struct value *object, const struct condition *conditions,
+                                   size_t n);

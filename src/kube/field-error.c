@@ -1,0 +1,1 @@
+#include "field-error.h"

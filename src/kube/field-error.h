@@ -1,0 +1,54 @@
+/* What validation found: Kubernetes' field errors, collected in an arena. */
+#pragma once
+
+#include "arena.h"
+#include "value.h"
+
+enum field_error_type {
+        FIELD_REQUIRED,      /* `Required value` */
+        FIELD_INVALID,       /* `Invalid value: V: detail` */
+        FIELD_TYPE_INVALID,  /* the same text, another reason */
+        FIELD_DUPLICATE,     /* `Duplicate value: V` */
+        FIELD_NOT_SUPPORTED, /* `Unsupported value: V: supported values: ...` */
+        FIELD_FORBIDDEN,     /* `Forbidden: detail` */
+        FIELD_TOO_LONG,      /* `Too long: detail` */
+        FIELD_TOO_MANY,      /* `Too many: detail` */
+        FIELD_NOT_FOUND,     /* `Not found: V` */
+        FIELD_INTERNAL,      /* `Internal error: detail` */
+};
+
+struct field_error {
+        enum field_error_type type;
+        struct str field; /* `spec.a[0].b`; `<nil>` for none */
+        struct str text;  /* all that follows `field: ` */
+};
+
+struct field_errors {
+        struct arena *arena;
+        struct field_error *p;
+        size_t n;
+        size_t capacity;
+};
+
+static inline void field_errors_init(struct field_errors *e, struct arena *a)
+{
+        *e = (struct field_errors) { .arena = a };
+}
+
+/* field is copied. value may be NULL, and is written as JSON behind the type's word (`Invalid value: "x"`); the detail
+ * follows behind `: ` unless it is empty. Required, Forbidden, TooLong, TooMany and Internal never show the value. */
+void field_error_add(struct field_errors *e, enum field_error_type type, struct str field, const struct value *value,
+                     const char *format, ...) _printf_(5, 6);
+
+/* `Unsupported value: "x": supported values: "a", "b"`: the alternatives are quoted and sorted here. */
+void field_error_add_unsupported(struct field_errors *e, struct str field, const struct value *value,
+                                 const struct str *supported, size_t n);
+
+/* With the whole text given by the caller. */
+void field_error_add_text(struct field_errors *e, enum field_error_type type, struct str field, struct str text);
+
+/* FieldValueRequired, ... as causes carry it. */
+const char *field_error_reason(enum field_error_type type);
+
+/* Sorted by path, stable: upstream's order between siblings is random. */
+void field_errors_sort(struct field_errors *e);

@@ -1,0 +1,1 @@
+#include "field-selector.h"

@@ -1,0 +1,1 @@
+#include "field-set.h"

@@ -1,0 +1,30 @@
+/* Manifests: files of Kubernetes objects, YAML or JSON, one or many documents. Every error names the file, the line and the
+ * object: `xr.yaml:3:5: XBucket "a": spec.size: Invalid value: ...`. */
+#pragma once
+
+#include "meta.h"
+#include "source.h"
+
+struct manifest {
+        const struct value *object;
+        const struct source *source;
+        size_t document; /* in its source, for source_locate */
+};
+
+struct manifests {
+        struct arena *arena;
+        struct manifest *p;
+        size_t n;
+        size_t capacity;
+};
+
+/* Reads a file, `-` for standard input, or every *.yaml, *.yml and *.json of a directory (sorted, not below it). Lists
+ * (kind List) are taken apart. Each document must be an object with apiVersion and kind; empty ones are skipped. */
+int manifests_load(struct manifests *m, struct str path, struct err *err);
+
+/* From text. name is what errors call it. */
+int manifests_add_text(struct manifests *m, struct str name, struct str text, struct err *err);
+
+/* Puts file, line and object before an error about the value at path (`spec.a[0].b`, or empty for the object itself), and its
+ * position into err. Returns the code of err. */
+int manifest_error(const struct manifest *m, struct str path, struct err *err);

@@ -1,0 +1,78 @@
+/* What every Kubernetes object has: its group, version and kind, and its metadata. All of it reads values and returns new
+ * values; nothing here knows schemas or stores. Readers take NULL and wrong types as absent. */
+#pragma once
+
+#include "err.h"
+#include "value.h"
+
+struct buf;
+
+struct gvk {
+        struct str group; /* "" is the core group */
+        struct str version;
+        struct str kind;
+};
+
+/* The parts of `group/version` or `version`. More than one slash: `unexpected GroupVersion string: TEXT`. */
+int gvk_split_api_version(struct str api_version, struct str *ret_group, struct str *ret_version, struct err *err);
+
+/* From an object's apiVersion and kind; parts that are missing are empty. An apiVersion with more than one slash gives
+ * all of it as version. */
+struct gvk gvk_of(const struct value *object);
+bool gvk_equal(struct gvk a, struct gvk b);
+struct str gvk_api_version(struct arena *a, struct gvk gvk);
+struct gvk gvk_copy(struct arena *a, struct gvk gvk);
+
+/* `example.org/v1, Kind=Widget`, with `/v1, Kind=...` in the core group, as Go prints a GroupVersionKind. */
+struct str gvk_text(struct arena *a, struct gvk gvk);
+
+/* Which object: everything that a path in the API names. namespace is empty for cluster-scoped kinds. */
+struct object_key {
+        struct gvk gvk;
+        struct str namespace;
+        struct str name;
+};
+
+struct object_key object_key_of(const struct value *object);
+bool object_key_equal(const struct object_key *a, const struct object_key *b);
+struct object_key object_key_copy(struct arena *a, const struct object_key *key);
+
+/* Metadata. The empty str when absent. */
+const struct value *meta(const struct value *object);
+struct str meta_str(const struct value *object, struct str field); /* a string directly under metadata */
+static inline struct str meta_name(const struct value *o)
+{
+        return meta_str(o, STR("name"));
+}
+static inline struct str meta_namespace(const struct value *o)
+{
+        return meta_str(o, STR("namespace"));
+}
+static inline struct str meta_uid(const struct value *o)
+{
+        return meta_str(o, STR("uid"));
+}
+static inline struct str meta_resource_version(const struct value *o)
+{
+        return meta_str(o, STR("resourceVersion"));
+}
+int64_t meta_generation(const struct value *object); /* 0 when absent */
+bool meta_is_deleting(const struct value *object);   /* has a deletionTimestamp */
+struct str meta_label(const struct value *object, struct str key);
+struct str meta_annotation(const struct value *object, struct str key);
+bool meta_has_label(const struct value *object, struct str key);
+bool meta_has_annotation(const struct value *object, struct str key);
+
+/* Edits: a new object in the arena that shares what did not change; the object itself when nothing does. A NULL value
+ * removes. Removing the last label or annotation removes the map. */
+const struct value *meta_with(struct arena *a, const struct value *object, struct str field, const struct value *v);
+const struct value *meta_with_str(struct arena *a, const struct value *object, struct str field, struct str v);
+const struct value *meta_with_label(struct arena *a, const struct value *object, struct str key, struct str v);
+const struct value *meta_without_label(struct arena *a, const struct value *object, struct str key);
+const struct value *meta_with_annotation(struct arena *a, const struct value *object, struct str key, struct str v);
+const struct value *meta_without_annotation(struct arena *a, const struct value *object, struct str key);
+
+/* Finalizers. Adding one that is there changes nothing; removing takes out every one of that name. */
+bool meta_has_finalizer(const struct value *object, struct str finalizer);
+const struct value *meta_with_finalizer(struct arena *a, const struct value *object, struct str finalizer);
+const struct value *meta_without_finalizer(struct arena *a, const struct value *object, struct str finalizer);

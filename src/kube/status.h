@@ -1,0 +1,34 @@
+/* Kubernetes Status errors on top of struct err: reason, message in the API's words, and details (group, kind, name, uid,
+ * causes, retryAfterSeconds), which err carries as JSON text. */
+#pragma once
+
+#include "err.h"
+#include "field-error.h"
+#include "meta.h"
+
+/* What an error is about. `R` in messages is plural.group, `K` Kind.group (without the dot in the core group). */
+struct status_subject {
+        struct str group;
+        struct str kind;   /* Widget */
+        struct str plural; /* widgets */
+        struct str name;
+};
+
+/* Each fills err and returns its negative code; texts as in spec/apiserver 2.2. */
+int status_not_found(struct err *err, const struct status_subject *s);      /* `R "name" not found` */
+int status_already_exists(struct err *err, const struct status_subject *s); /* `R "name" already exists` */
+int status_conflict(struct err *err, const struct status_subject *s, const char *format, ...) _printf_(3, 4);
+int status_modified(struct err *err, const struct status_subject *s); /* Conflict: the object has been modified ... */
+int status_forbidden(struct err *err, const struct status_subject *s, const char *format, ...) _printf_(3, 4);
+int status_invalid(struct err *err, const struct status_subject *s, const struct field_errors *errors);
+int status_bad_request(struct err *err, const char *format, ...) _printf_(2, 3);
+int status_internal(struct err *err, const char *format, ...) _printf_(2, 3); /* 500 without a reason or details */
+int status_expired(struct err *err, const char *format, ...) _printf_(2, 3);
+int status_method_not_allowed(struct err *err, const struct status_subject *s, struct str verb);
+
+/* Adds a cause to the details of an error made by one of the above. */
+void status_add_cause(struct err *err, struct str reason, struct str message, struct str field);
+
+/* The Status object of an error, as the API answers it, and back (for a client of a remote API). */
+struct value status_of_err(struct arena *a, const struct err *err);
+int status_to_err(const struct value *status, struct err *err);
