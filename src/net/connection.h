@@ -55,21 +55,3 @@ void http_connection_drain(struct http_connection *c);
 
 /* Closes at once; open exchanges end with the error. */
 void http_connection_close(struct http_connection *c, const struct err *err);
-
-/* For the versions: what stands behind the calls above. */
-struct http_connection_ops {
-        void (*input)(struct http_connection *c, struct str data);
-        struct exchange *(*request)(struct http_connection *c, const struct http_head *request, bool has_body,
-                                    const struct exchange_callbacks *callbacks, void *owner);
-        bool (*has_slot)(const struct http_connection *c);
-        size_t (*count)(const struct http_connection *c);
-        void (*drain)(struct http_connection *c);
-        void (*close)(struct http_connection *c, const struct err *err);
-};
-
-struct http_connection {
-        const struct http_connection_ops *ops;
-        const struct http_connection_callbacks *callbacks;
-        struct http_connection_options options;
-        void *owner;
-};

@@ -1,4 +1,4 @@
-#include "connection.h"
+#include "http.h"
 
 void http_fields_add(struct http_fields *f, struct arena *a, struct str name, struct str value)
 {
@@ -50,40 +50,4 @@ void exchange_consume(struct exchange *ex, size_t n)
 bool exchange_has_room(const struct exchange *ex)
 {
         return ex->ops->has_room(ex);
-}
-
-void *http_connection_owner(const struct http_connection *c)
-{
-        return c->owner;
-}
-
-void http_connection_input(struct http_connection *c, struct str data)
-{
-        c->ops->input(c, data);
-}
-
-struct exchange *http_connection_request(struct http_connection *c, const struct http_head *request, bool has_body,
-                                         const struct exchange_callbacks *callbacks, void *owner)
-{
-        return c->ops->request(c, request, has_body, callbacks, owner);
-}
-
-bool http_connection_has_slot(const struct http_connection *c)
-{
-        return c->ops->has_slot(c);
-}
-
-size_t http_connection_count(const struct http_connection *c)
-{
-        return c->ops->count(c);
-}
-
-void http_connection_drain(struct http_connection *c)
-{
-        c->ops->drain(c);
-}
-
-void http_connection_close(struct http_connection *c, const struct err *err)
-{
-        c->ops->close(c, err);
 }
