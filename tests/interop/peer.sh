@@ -4,12 +4,40 @@ command -v go >/dev/null || { echo "the interop suites need Go: their peers are 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/weft-peers
 mkdir -p "$cache"
 
-# peer NAME DIRECTORY PACKAGE: builds the package from the module in the directory, unless it is there; its path is in $peer. Ends
-# the script if it cannot be built.
+# peer NAME DIRECTORY PACKAGE [FLAGS...]: builds the package from the module in the directory with these flags of go build, unless it is
+# there; its path is in $peer. Ends the script if it cannot be built. Who comes while another builds it waits for that.
 peer() {
-        peer=$cache/$1-$(find "$2" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
+        local name=$1 directory=$2 package=$3
+        shift 3
+        peer=$cache/$name-$({ find "$directory" -type f | LC_ALL=C sort | xargs cat; [ $# = 0 ] || echo "$@"; } | sha256sum | cut -c1-16)
         [ ! -x "$peer" ] || return 0
-        echo "# building $1 into $peer"
-        (cd "$2" && go build -o "$peer.tmp" "$3") || exit 1
-        mv "$peer.tmp" "$peer"
+        (
+                flock 9
+                [ ! -x "$peer" ] || exit 0
+                echo "# building $name into $peer" >&2
+                cd "$directory" && go build "$@" -o "$peer.tmp" "$package" 9>&- && mv "$peer.tmp" "$peer"
+        ) 9>"$peer.lock" || exit 1
+}
+
+# peer_tree NAME DIRECTORY COMMAND...: the same for what is installed, not built by Go: copies the directory and runs the command in the
+# copy, which is then at $peer.
+peer_tree() {
+        local name=$1 directory=$2
+        shift 2
+        peer=$cache/$name-$(find "$directory" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
+        [ ! -d "$peer" ] || return 0
+        (
+                flock 9
+                [ ! -d "$peer" ] || exit 0
+                echo "# installing $name into $peer" >&2
+                rm -rf "$peer.tmp" && cp -R "$directory" "$peer.tmp" && cd "$peer.tmp" && "$@" 9>&- >&2 && mv "$peer.tmp" "$peer"
+        ) 9>"$peer.lock" || exit 1
+}
+
+# free_port: one of the host's ports at which nobody listens and which no connection is given, in $port. For bash.
+free_port() {
+        port=$((10000 + SRANDOM % 20000))
+        while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+                port=$((10000 + SRANDOM % 20000))
+        done
 }
