@@ -60,5 +60,9 @@
 #define LIMIT_FUNCTION_FAILURES \
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
+/* Kubernetes objects */
+#define LIMIT_ANNOTATION_BYTES (256u << 10) /* keys and values of one object's annotations */
+#define LIMIT_MANAGER_BYTES    128          /* name of a field manager */
+
 /* Threads */
 #define LIMIT_THREAD_STACK_BYTES (2u << 20) /* must hold LIMIT_DEPTH levels of recursion */

@@ -47,3 +47,23 @@ void str_list_sort(struct str_list *list)
         if (list && list->n > 1)
                 qsort(list->p, list->n, sizeof(*list->p), compare);
 }
+
+struct str str_list_join(const struct str_list *list, struct str separator)
+{
+        size_t n = 0, at = 0;
+        char *p;
+
+        for (size_t i = 0; i < list->n; i++)
+                n += list->p[i].n + (i ? separator.n : 0);
+        p = arena_alloc(list->arena, n + 1);
+        for (size_t i = 0; i < list->n; i++) {
+                if (i && separator.n)
+                        memcpy(p + at, separator.p, separator.n);
+                at += i ? separator.n : 0;
+                if (list->p[i].n)
+                        memcpy(p + at, list->p[i].p, list->p[i].n);
+                at += list->p[i].n;
+        }
+        p[n] = '\0';
+        return str_make(p, n);
+}
