@@ -1,6 +1,63 @@
+/* Bytes that are accepted are those that encoding their value gives, and JSON survives the way there and back. */
 #include "fuzz.h"
+
+#include "buf.h"
+#include "compact.h"
+#include "json.h"
+
+static struct str encoded(struct arena *a, const struct value *v)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        compact_encode(&b, v);
+        return buf_to_arena(&b, a);
+}
+
+static bool has_nan(const struct value *v)
+{
+        if (value_is_double(v))
+                return v->number != v->number;
+        VALUE_FOREACH_ITEM (item, v)
+                if (has_nan(item))
+                        return true;
+        VALUE_FOREACH_MEMBER (m, v)
+                if (has_nan(&m->value))
+                        return true;
+        return false;
+}
+
+/* Encoding is canonical but for words and counts that the bytes spelled out: what it gives is as short or shorter, and stays. */
+static void check_bytes(struct arena *a, struct str bytes)
+{
+        const struct value *v, *w;
+        struct str again;
+
+        if (compact_decode(a, bytes, &v, NULL) < 0)
+                return;
+        again = encoded(a, v);
+        assert(again.n <= bytes.n);
+        assert(compact_decode(a, again, &w, NULL) == 0);
+        assert(str_equal(encoded(a, w), again));
+        assert(has_nan(v) || value_equal(v, w));
+}
+
+static void check_json(struct arena *a, struct str text)
+{
+        struct json_read_options options = { .is_kubernetes = true };
+        const struct value *v, *w;
+
+        if (json_parse(a, text, &options, &v, NULL) < 0)
+                return;
+        assert(compact_decode(a, encoded(a, v), &w, NULL) == 0);
+        assert(value_equal(v, w));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "fuzz", 0);
+        check_bytes(&a, str_make((const char *)data, size));
+        check_json(&a, str_make((const char *)data, size));
         return 0;
 }

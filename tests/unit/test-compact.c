@@ -1,1 +1,205 @@
 #include "test.h"
+
+#include "buf.h"
+#include "compact.h"
+#include "json.h"
+#include "limits.h"
+
+static const struct value *parse(struct arena *a, const char *text)
+{
+        const struct value *v = NULL;
+
+        ASSERT_INT(json_parse(a, str_from(text), NULL, &v, NULL), 0);
+        return v;
+}
+
+static struct str encoded(struct arena *a, const struct value *v)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        compact_encode(&b, v);
+        ASSERT(!b.has_failed);
+        return buf_to_arena(&b, a);
+}
+
+static struct str json(struct arena *a, const struct value *v)
+{
+        struct str s;
+
+        ASSERT_INT(json_to_str(a, v, 0, &s, NULL), 0);
+        return s;
+}
+
+TEST(values_come_back_in_order)
+{
+        static const char *const texts[] = {
+                "null",
+                "true",
+                "false",
+                "0",
+                "15",
+                "16",
+                "-1",
+                "9223372036854775807",
+                "-9223372036854775808",
+                "0.5",
+                "-1e300",
+                "\"\"",
+                "\"metadata\"",
+                "\"f:metadata\"",
+                "\"a string that is not in the dictionary\"",
+                "\"0123456789012345678901234567890123456789012345678901234567890123456789\"",
+                "[]",
+                "{}",
+                "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]",
+                "{\"z\":1,\"a\":2,\"m\":{\"q\":[{}]}}",
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"managedFields\":[{"
+                "\"fieldsV1\":{"
+                "\"f:metadata\":{\".\":{},\"f:labels\":{\"f:zz\":{}}}}}]}}",
+                "{\"q\":1,\"p\":1,\"o\":1,\"n\":1,\"m\":1,\"l\":1,\"k\":1,\"j\":1,\"i\":1,\"h\":1,\"g\":1,\"f\":1,"
+                "\"e\":1,\"d\":1,"
+                "\"c\":1,\"b\":1,\"a\":1}",
+                "{\"a key of more than sixty-three bytes, which needs a length of its own behind its first "
+                "byte\":\"\"}",
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                const struct value *v = parse(&a, texts[i]), *w;
+                struct str bytes = encoded(&a, v);
+
+                ASSERT_INT(compact_decode(&a, bytes, &w, NULL), 0);
+                ASSERT_CASE(texts[i], value_equal(v, w));
+                ASSERT_STR_CASE(texts[i], json(&a, w), json(&a, v));
+        }
+}
+
+TEST(the_format_is_as_described)
+{
+        static const struct {
+                const char *json;
+                struct str bytes;
+        } cases[] = {
+                { "null", STR_INIT("\x00") },
+                { "7", STR_INIT("\x37") },
+                { "-2", STR_INIT("\x03\x03") },
+                { "300", STR_INIT("\x03\xd8\x04") },
+                { "[true,false]", STR_INIT("\x12\x02\x01") },
+                { "{\"kind\":\"ab\"}", STR_INIT("\x21\x41\x42"
+                                                "ab") },
+                { "{\"f:kind\":{}}", STR_INIT("\x21\xa1\x20") },
+                { "{\"x\":\"metadata\"}", STR_INIT("\x21\x01x\x82") },
+                { "1.5", STR_INIT("\x04\0\0\0\0\0\0\xf8\x3f") },
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                ASSERT_STR_CASE(cases[i].json, encoded(&a, parse(&a, cases[i].json)), cases[i].bytes);
+}
+
+TEST(foreign_bytes_are_refused)
+{
+        static const struct {
+                struct str bytes;
+                const char *why;
+        } cases[] = {
+                { STR_INIT(""), "it ends early" },
+                { STR_INIT("\x08"), "a byte stands for nothing" },
+                { STR_INIT("\x0f"), "a byte stands for nothing" },
+                { STR_INIT("\xdf"), "a word is not in the dictionary" },
+                { STR_INIT("\xff"), "a word is not in the dictionary" },
+                { STR_INIT("\x21\x9f\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x21\xff\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x03"), "it ends early" },
+                { STR_INIT("\x03\x80"), "it ends early" },
+                { STR_INIT("\x03\x80\x00"), "a number is too long" },
+                { STR_INIT("\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), "a number is too long" },
+                { STR_INIT("\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "a number is too long" },
+                { STR_INIT("\x04\x01\x02"), "a string ends early" },
+                { STR_INIT("\x05\x10"), "a count is larger than what follows" },
+                { STR_INIT("\x43"
+                           "ab"),
+                  "a string ends early" },
+                { STR_INIT("\x06\xff\xff\xff\xff\x0f"), "a count is larger than what follows" },
+                { STR_INIT("\x07\x02\x01"), "a count is larger than what follows" },
+                { STR_INIT("\x05"), "it ends early" },
+                { STR_INIT("\x12\x02"), "it ends early" },
+                { STR_INIT("\x21"), "it ends early" },
+                { STR_INIT("\x21\x02x"), "a string ends early" },
+                { STR_INIT("\x21\x3f"), "it ends early" },
+                { STR_INIT("\x21\x3f\x05x"), "a count is larger than what follows" },
+                { STR_INIT("\x21\x01x"), "it ends early" },
+                { STR_INIT("\x22\x01x\x00\x01x\x00"), "a key is there twice" },
+                { STR_INIT("\x00\x00"), "something follows it" },
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                const struct value *v = NULL;
+                struct str copy = cases[i].bytes;
+                char *exact = malloc(copy.n ? copy.n : 1);
+
+                memcpy(exact, copy.p, copy.n);
+                ASSERT_CASE(cases[i].why, compact_decode(&a, str_make(exact, copy.n), &v, &err) == ERR_INVALID);
+                ASSERT_STR_CASE(cases[i].why,
+                                str_skip(str_from(err_message(&err)), strlen("cannot decode compact value: ")),
+                                str_from(cases[i].why));
+                ASSERT(!v);
+                free(exact);
+        }
+}
+
+TEST(many_equal_keys_are_refused)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        buf_append_literal(&b, "\x07\x14");
+        for (int i = 0; i < 20; i++) {
+                buf_append_char(&b, 1);
+                buf_append_char(&b, (char)('z' - i % 19));
+                buf_append_char(&b, 0);
+        }
+        ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), ERR_INVALID);
+}
+
+TEST(depth_is_bounded)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        buf_append_repeat(&b, '\x11', LIMIT_DEPTH - 1);
+        buf_append_char(&b, '\x10');
+        ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), 0);
+        buf_clear(&b);
+        buf_append_repeat(&b, '\x11', LIMIT_DEPTH);
+        buf_append_char(&b, '\x10');
+        ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), ERR_INVALID);
+        buf_clear(&b);
+        for (int i = 0; i < LIMIT_DEPTH; i++)
+                buf_append_literal(&b, "\x21\x01x");
+        buf_append_literal(&b, "\x20");
+        ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), ERR_INVALID);
+}
+
+TEST(usual_objects_are_smaller_than_their_json)
+{
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        v = parse(
+                &a,
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"namespace\":\"default\","
+                "\"uid\":\"0d7c6f0e-6f4a-4b0e-9d0a-3a9e5b6b7c11\",\"creationTimestamp\":\"2024-05-01T09:59:12Z\","
+                "\"labels\":{\"a\":\"b\"}},\"data\":{\"key\":\"value\"}}");
+        ASSERT(encoded(&a, v).n * 2 < json(&a, v).n * 1 + 60);
+}
