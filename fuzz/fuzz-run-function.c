@@ -17,10 +17,13 @@ static void edit(struct weft_request *req, struct weft_response *rsp)
         weft_set(v, "spec.copy", weft_find(xr, "spec"));
         for (size_t i = 0; i < weft_observed_count(req); i++)
                 weft_is_ready(weft_observed(req, weft_observed_name(req, i)));
-        weft_required_count(req, "a");
-        weft_observed_connection(req, NULL, "a", NULL);
-        if (weft_has_credential(req, "a"))
-                weft_credential(req, "a", "a", NULL);
+        for (size_t i = 0; i < weft_required_key_count(req); i++)
+                weft_required_count(req, weft_required_key(req, i));
+        for (size_t i = 0; i < weft_observed_connection_count(req, NULL); i++)
+                weft_observed_connection(req, NULL, weft_observed_connection_key(req, NULL, i), NULL);
+        for (size_t i = 0; weft_has_credential(req, "a") && i < weft_credential_count(req, "a"); i++)
+                weft_credential(req, "a", weft_credential_key(req, "a", i), NULL);
+        weft_check_keys(xr, "spec", (const char *const[]) { "count", NULL });
         weft_set_string(weft_context_edit(rsp, "fuzz"), "x", "why");
 }
 
@@ -63,9 +66,11 @@ static const struct value *others(struct arena *a, const struct value *message)
 static void check_run(struct arena *a, struct str bytes, const struct fn_parts *parts)
 {
         static const struct weft_function function = { .name = "function-fuzz", .run = edit };
+        static struct flag_value values[N_STANDARD_FLAGS];
+        const struct flags flags = { .function = &function, .n = N_STANDARD_FLAGS, .values = values };
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const struct value *request = decode(a, parts->message, bytes), *response;
-        int r = sdk_run(&function, a, parts, &b, NULL);
+        int r = sdk_run(&flags, a, parts, &b, NULL, NULL);
 
         if (!request)
                 return;

@@ -54,14 +54,47 @@ struct weft_condition;
 
 /* --- The function ------------------------------------------------------------------------------------------------------------ */
 
-struct weft_function {
-        const char *name; /* begins with `function-` by convention; shown in logs and by --help */
-        const char *help; /* one sentence for --help; may be NULL */
-        void (*run)(struct weft_request *req, struct weft_response *rsp);
-        void *data; /* the function's own; see weft_data */
+enum weft_flag_type {
+        WEFT_FLAG_TEXT,
+        WEFT_FLAG_BOOL,     /* --name, --name=true; also 1, yes, false, 0 and no */
+        WEFT_FLAG_INT,      /* of 64 bits; 0x10 is 16 */
+        WEFT_FLAG_DURATION, /* 90s, 1h30m, 100ms */
 };
 
-/* Reads the flags, serves the function until SIGTERM or SIGINT, lets the calls under way finish, and returns the exit code.
+/* A flag of the function's own. It is given on the command line, else in the environment, else it has its default:
+ *
+ *     static const struct weft_flag flags[] = {
+ *             { .name = "region", .environment = "REGION", .value = "eu-west-1", .help = "Where buckets are made." },
+ *             { .name = "ttl", .type = WEFT_FLAG_DURATION, .value = "60s", .help = "How long a response may be used." },
+ *     };
+ *
+ * Its name may not be one that every function has. What a user sets wrong ends the program before it serves, with a line that
+ * names the flag; so does a wrong declaration. */
+struct weft_flag {
+        const char *name;         /* in lower case with dashes: `region` is --region */
+        char letter;              /* `r` allows -r as well; 0: none */
+        enum weft_flag_type type; /* text unless set */
+        const char *value;        /* the default, as it would be written on the command line; NULL: "", false or 0 */
+        const char *environment;  /* the variable that may set it; an empty one counts as none; NULL: no variable */
+        int64_t min, max;         /* of an INT, both included; both 0: no bounds */
+        const char *value_name;   /* shown by --help where there is no default, as in --region=NAME; may be NULL */
+        const char *help;         /* one sentence for --help; may be NULL */
+};
+
+/* What a function is. A caller fills it in once; it must stay as it is while the function is served. */
+struct weft_function {
+        const char *name; /* begins with `function-` by convention; shown in logs */
+        const char *help; /* one sentence for --help; may be NULL */
+        /* The function itself: reads the request, says in the response what it wants. Called by many threads at once. It should
+         * take no longer than a few seconds, after which callers give up. */
+        void (*run)(struct weft_request *req, struct weft_response *rsp);
+        void *data;                    /* the function's own; see weft_data */
+        const struct weft_flag *flags; /* the function's own; may be NULL */
+        size_t n_flags;
+};
+
+/* Reads the flags, serves the function until SIGTERM or SIGINT, lets the calls under way finish, and returns the exit code: 0, 1 when
+ * it cannot serve, 80 for a wrong command line. Errors are one line on standard error. Besides the function's own flags:
  *
  *   -d, --debug                        log debug messages, in a form for people
  *       --network=tcp                  tcp or unix
@@ -75,6 +108,17 @@ int weft_main(int argc, char **argv, const struct weft_function *function);
 /* What stands in the function's `data`. */
 void *weft_data(const struct weft_request *req);
 
+/* The value of a flag of the function's own, by its name without dashes. A flag that is not declared, or with another type, is a
+ * fatal result. A duration comes in seconds, fit for weft_set_ttl. */
+const char *weft_flag_text(const struct weft_request *req, const char *name);
+bool weft_flag_bool(const struct weft_request *req, const char *name);
+int64_t weft_flag_int(const struct weft_request *req, const char *name);
+double weft_flag_seconds(const struct weft_request *req, const char *name);
+
+/* A text made as printf makes it, which belongs to the request: for names, paths and values. Bytes that are not UTF-8 become
+ * U+FFFD. */
+const char *weft_format(const struct weft_request *req, const char *format, ...) WEFT_PRINTF(2, 3);
+
 /* --- Values: reading ---------------------------------------------------------------------------------------------------------- */
 
 enum weft_type {
@@ -87,6 +131,7 @@ enum weft_type {
         WEFT_OBJECT,
 };
 
+/* What kind of value it is. Numbers are one kind: on the wire all of them are doubles. */
 enum weft_type weft_type(const struct weft_value *v);
 
 /* Required: a missing field or another type adds a fatal result such as
@@ -95,7 +140,7 @@ const char *weft_get_string(const struct weft_value *v, const char *path);
 int64_t weft_get_int(const struct weft_value *v, const char *path);
 double weft_get_double(const struct weft_value *v, const char *path);
 bool weft_get_bool(const struct weft_value *v, const char *path);
-const struct weft_value *weft_get(const struct weft_value *v, const char *path);
+const struct weft_value *weft_get(const struct weft_value *v, const char *path); /* of any type; never NULL */
 
 /* Optional: a missing field, or null, gives `otherwise`; another type is still a fatal result. */
 const char *weft_get_string_or(const struct weft_value *v, const char *path, const char *otherwise);
@@ -113,11 +158,19 @@ size_t weft_count(const struct weft_value *v, const char *path);
 const struct weft_value *weft_at(const struct weft_value *v, const char *path, size_t i);
 const char *weft_key_at(const struct weft_value *v, const char *path, size_t i);
 
-/* JSON text with sorted keys, for logs and tests. */
+/* Refuses typing errors: a member of the object at the path whose key is not among the keys (which end in NULL) is a fatal result that
+ * names it and the nearest key. Missing members are no error, nor is an object that is missing. apiVersion, kind and metadata are
+ * always allowed in the value itself, so that it fits a step's input:
+ *
+ *     weft_check_keys(weft_input(req), NULL, (const char *const[]) { "region", "count", NULL }); */
+void weft_check_keys(const struct weft_value *v, const char *path, const char *const *keys);
+
+/* JSON text with sorted keys, for logs and tests; "" of a value that is missing. */
 const char *weft_to_json(const struct weft_value *v);
 
-/* Of a Kubernetes object: its condition's status, "Unknown" without one; whether its condition Ready is True; and the annotation
- * crossplane.io/external-name, "" without one. */
+/* Of a Kubernetes object, which may be missing: its whole condition of a type, WEFT_MISSING without one; the condition's status,
+ * "Unknown" without one; whether its condition Ready is True; and the annotation crossplane.io/external-name, "" without one. */
+const struct weft_value *weft_find_condition(const struct weft_value *object, const char *type);
 const char *weft_condition_status(const struct weft_value *object, const char *type);
 bool weft_is_ready(const struct weft_value *object);
 const char *weft_external_name(const struct weft_value *object);
@@ -133,26 +186,43 @@ void weft_set_bool(struct weft_value *v, const char *path, bool b);
 void weft_set(struct weft_value *v, const char *path,
               const struct weft_value *other);                                /* a missing one changes nothing */
 void weft_set_yaml(struct weft_value *v, const char *path, const char *text); /* YAML or JSON */
+
+/* Takes a field or an item out; one that is not there is no error. Of the value itself nothing but {} stays. */
 void weft_delete(struct weft_value *v, const char *path);
+
+/* Sets the annotation crossplane.io/external-name: what the resource is called outside, where the kind lets one choose. */
 void weft_set_external_name(struct weft_value *object, const char *name);
 
 /* --- The request --------------------------------------------------------------------------------------------------------------- */
 
+/* What the caller calls the request; equal requests have equal tags. "" when it gave none. The response carries it by itself. */
 const char *weft_tag(const struct weft_request *req);
 
-/* What exists. A composed resource that was not created yet is WEFT_MISSING. */
+/* What exists: the composite resource ({} when there is none, as in an Operation), and composed resources by their names in the pipeline,
+ * or by position in order of names; a position beyond the end is a fatal result. A composed resource that was not created yet is
+ * WEFT_MISSING. */
 const struct weft_value *weft_observed_composite(struct weft_request *req);
 const struct weft_value *weft_observed(struct weft_request *req, const char *name);
 size_t weft_observed_count(struct weft_request *req);
-const char *weft_observed_name(struct weft_request *req, size_t i); /* in order of names */
+const char *weft_observed_name(struct weft_request *req, size_t i);
 
-/* What earlier steps of the pipeline want. */
+/* What earlier steps of the pipeline want, in the same way. To change it, see weft_compose and weft_status. */
 const struct weft_value *weft_desired_composite(struct weft_request *req);
 const struct weft_value *weft_desired(struct weft_request *req, const char *name);
 size_t weft_desired_count(struct weft_request *req);
 const char *weft_desired_name(struct weft_request *req, size_t i);
 
-/* The step's input; an empty object when the step has none. */
+enum weft_ready {
+        WEFT_READY_UNSPECIFIED, /* counts as not ready */
+        WEFT_READY_TRUE,
+        WEFT_READY_FALSE,
+};
+
+/* What earlier steps said of a desired resource's readiness, or with name NULL of the composite's; UNSPECIFIED for one that is not
+ * desired. */
+enum weft_ready weft_desired_ready(struct weft_request *req, const char *name);
+
+/* The step's input; an empty object when the step has none. Input is written by people: see weft_check_keys. */
 const struct weft_value *weft_input(struct weft_request *req);
 
 /* What an earlier step left under the key, e.g. WEFT_CONTEXT_ENVIRONMENT; WEFT_MISSING if none did. */
@@ -160,26 +230,46 @@ const struct weft_value *weft_input(struct weft_request *req);
 const struct weft_value *weft_context(struct weft_request *req, const char *key);
 
 /* Connection details: bytes, which need not be text; there is a NUL behind them that *ret_size does not count. NULL when there is no
- * such key. name NULL means the composite resource. ret_size may be NULL. */
+ * such key. name NULL means the composite resource. ret_size may be NULL. Keys come in order; a position beyond the end is a
+ * fatal result. */
 const char *weft_observed_connection(struct weft_request *req, const char *name, const char *key, size_t *ret_size);
+size_t weft_observed_connection_count(struct weft_request *req, const char *name);
+const char *weft_observed_connection_key(struct weft_request *req, const char *name, size_t i);
 
-/* The bytes under a key of a credential that the step was given. Missing ones are a fatal result; never NULL. */
-const char *weft_credential(struct weft_request *req, const char *name, const char *key, size_t *ret_size);
+/* The connection details that earlier steps want the composite resource to have, in the same way. */
+const char *weft_desired_connection(struct weft_request *req, const char *key, size_t *ret_size);
+size_t weft_desired_connection_count(struct weft_request *req);
+const char *weft_desired_connection_key(struct weft_request *req, size_t i);
+
+/* The bytes under a key of a credential that the step was given, as above, and its keys. A missing credential or key is a fatal
+ * result; never NULL. */
 bool weft_has_credential(struct weft_request *req, const char *name);
+const char *weft_credential(struct weft_request *req, const char *name, const char *key, size_t *ret_size);
+size_t weft_credential_count(struct weft_request *req, const char *name);
+const char *weft_credential_key(struct weft_request *req, const char *name, size_t i);
 
 /* Answers to weft_require_name and weft_require_labels of an earlier call, or to what the step requires up front. False from
- * weft_has_required means that nobody looked yet; a count of 0 that they looked and found nothing. */
+ * weft_has_required means that nobody looked yet; a count of 0 that they looked and found nothing. A resource beyond the end is
+ * WEFT_MISSING. An Operation finds the resource it watches under WEFT_WATCHED_RESOURCE. */
+#define WEFT_WATCHED_RESOURCE "ops.crossplane.io/watched-resource"
 bool weft_has_required(struct weft_request *req, const char *key);
 size_t weft_required_count(struct weft_request *req, const char *key);
-const struct weft_value *weft_required(struct weft_request *req, const char *key,
-                                       size_t i); /* WEFT_MISSING beyond the end */
+const struct weft_value *weft_required(struct weft_request *req, const char *key, size_t i);
 
-/* The OpenAPI v3 schema asked for by weft_require_schema; WEFT_MISSING when there is no such kind or nobody looked. */
+/* The keys of all answers that there are, for functions that do not know beforehand what the step requires; a position beyond the
+ * end is a fatal result. */
+size_t weft_required_key_count(struct weft_request *req);
+const char *weft_required_key(struct weft_request *req, size_t i);
+
+/* The OpenAPI v3 schema asked for by weft_require_schema; WEFT_MISSING when there is no such kind or nobody looked, which
+ * weft_has_required_schema tells apart: it is false when nobody looked. */
 bool weft_has_required_schema(struct weft_request *req, const char *key);
 const struct weft_value *weft_required_schema(struct weft_request *req, const char *key);
 
+/* Whether the caller says that it can do something. One that does not have WEFT_CAPABILITY_CAPABILITIES says nothing at all: it is older
+ * than saying so, and the rest cannot be told. */
 enum weft_capability {
-        WEFT_CAPABILITY_CAPABILITIES = 1, /* it says what it can; if false, the others cannot be told */
+        WEFT_CAPABILITY_CAPABILITIES = 1,
         WEFT_CAPABILITY_REQUIRED_RESOURCES = 2,
         WEFT_CAPABILITY_CREDENTIALS = 3,
         WEFT_CAPABILITY_CONDITIONS = 4,
@@ -202,12 +292,6 @@ struct weft_value *weft_compose_yaml(struct weft_response *rsp, const char *name
 /* Takes a resource of an earlier step out of the desired state: the engine deletes it. */
 void weft_remove(struct weft_response *rsp, const char *name);
 
-enum weft_ready {
-        WEFT_READY_UNSPECIFIED, /* counts as not ready */
-        WEFT_READY_TRUE,
-        WEFT_READY_FALSE,
-};
-
 /* Says whether a composed resource is ready; it must be in the desired state. The composite resource is ready when all of them are,
  * unless weft_set_composite_ready decides. */
 void weft_set_ready(struct weft_response *rsp, const char *name, enum weft_ready ready);
@@ -216,11 +300,14 @@ void weft_set_composite_ready(struct weft_response *rsp, enum weft_ready ready);
 /* The composite resource's status, for editing: paths begin below `status`. It is all of the composite that a function may set. */
 struct weft_value *weft_status(struct weft_response *rsp);
 
-/* A connection detail of the composite resource. */
+/* Sets a connection detail of the composite resource; those of earlier steps stay. */
 void weft_set_connection(struct weft_response *rsp, const char *key, const void *data, size_t size);
 
-/* What later steps find under the key, for editing; and what an Operation records. */
+/* What later steps find in the context under the key, for editing: as earlier steps left it, or missing until it is set. It may be any
+ * value: weft_set_string(weft_context_edit(rsp, key), NULL, "text") is one. */
 struct weft_value *weft_context_edit(struct weft_response *rsp, const char *key);
+
+/* What an Operation records of this step, for editing: an object, empty at first. */
 struct weft_value *weft_output(struct weft_response *rsp);
 
 /* Tells the user. Results become events: report a transition when it happens, not the same state on every call, since a function is
@@ -247,7 +334,8 @@ enum weft_status_value {
         WEFT_FALSE = 3,
 };
 
-/* A condition of the composite resource. Types of the engine (Ready, Synced, ...) are not the function's to set. */
+/* Sets a condition of the composite resource. Types of the engine (Ready, Synced, ...) are not the function's to set. The message, and
+ * who is told besides the composite, are refinements. */
 struct weft_condition *weft_condition(struct weft_response *rsp, const char *type, enum weft_status_value status,
                                       const char *reason);
 struct weft_condition *weft_condition_message(struct weft_condition *c, const char *format, ...) WEFT_PRINTF(2, 3);
@@ -260,6 +348,8 @@ void weft_require_name(struct weft_response *rsp, const char *key, const char *a
                        const char *namespace_, const char *name);
 void weft_require_labels(struct weft_response *rsp, const char *key, const char *api_version, const char *kind,
                          const char *namespace_, const char *const *labels);
+
+/* Asks to be called again with the OpenAPI v3 schema of a kind. */
 void weft_require_schema(struct weft_response *rsp, const char *key, const char *api_version, const char *kind);
 
 /* Runs the pipeline again when this resource changes. It must be one that was required in this run. Engines other than Weft
@@ -267,12 +357,14 @@ void weft_require_schema(struct weft_response *rsp, const char *key, const char 
 void weft_watch_resource(struct weft_response *rsp, const char *api_version, const char *kind, const char *namespace_,
                          const char *name);
 
-/* For how long the engine may use this response again for an equal request; 0: not at all. 60 seconds unless set. */
+/* For how long the engine may use this response again for an equal request; 0: not at all. 60 seconds unless set. Less than 0 or more
+ * than 1e9 seconds is a fatal result. */
 void weft_set_ttl(struct weft_response *rsp, double seconds);
 
 /* --- Logging ------------------------------------------------------------------------------------------------------------------- */
 
-/* A line on standard error with the function's name and the request's tag. Never log credentials or connection details. */
+/* A line on standard error with the function's name and the request's tag: JSON, or with --debug a form for people. Debug lines are
+ * written only with --debug. Never log credentials or connection details. */
 void weft_log_debug(const struct weft_request *req, const char *format, ...) WEFT_PRINTF(2, 3);
 void weft_log_info(const struct weft_request *req, const char *format, ...) WEFT_PRINTF(2, 3);
 
@@ -289,13 +381,14 @@ struct weft_test {
         const char *name;
         const char *request;
         const char *response;
+        const char *const *flags; /* of the function's own, as on the command line, up to a NULL; may be NULL */
 };
 
 /* Runs the cases without a server and prints TAP, with every difference as a line below a case that failed. Returns the exit code for
  * main: 0 when all passed. */
 int weft_test(const struct weft_function *function, const struct weft_test *tests, size_t n_tests);
 
-/* Runs one request, YAML or JSON, and gives the response as JSON with sorted keys; the caller frees it. NULL, with a line on standard
+/* Runs one request, YAML or JSON, with all flags at their defaults, and gives the response as JSON with sorted keys; the caller frees it. NULL, with a line on standard
  * error, when the request cannot be read. */
 char *weft_run_text(const struct weft_function *function, const char *request);
 

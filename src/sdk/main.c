@@ -19,12 +19,16 @@
 #define DRAIN_MS       30000
 
 struct program {
-        const struct weft_function *function;
         struct flags flags;
         struct fn_handler handler;
         struct grpc_method methods[FN_N_METHODS];
         struct metrics metrics;
 };
+
+static const char *text_of(const struct program *p, enum standard_flag flag)
+{
+        return p->flags.values[flag].text;
+}
 
 static enum grpc_status handle(void *context, struct grpc_request *call, const struct fn_parts *request,
                                struct buf *ret, struct err *err)
@@ -32,12 +36,12 @@ static enum grpc_status handle(void *context, struct grpc_request *call, const s
         struct program *p = context;
         int64_t start_ns = clock_mono_ns();
         enum grpc_status status = GRPC_OK;
+        bool is_fatal = false;
 
-        p->metrics.n_started++;
-        if (sdk_run(p->function, call->arena, request, ret, err) < 0)
+        metrics_start(&p->metrics);
+        if (sdk_run(&p->flags, call->arena, request, ret, &is_fatal, err) < 0)
                 status = GRPC_INTERNAL;
-        p->metrics.n_handled[status]++;
-        p->metrics.handling_ns += (uint64_t)(clock_mono_ns() - start_ns);
+        metrics_finish(&p->metrics, status, is_fatal, clock_mono_ns() - start_ns);
         return status;
 }
 
@@ -138,7 +142,7 @@ static int start(struct program *p, struct tls_config *tls, struct grpc_server *
                 .http = { .tls = tls, .refuses_http1 = true },
                 .methods = p->methods,
                 .n_methods = FN_N_METHODS,
-                .max_receive_bytes = (size_t)p->flags.max_receive_mib << 20,
+                .max_receive_bytes = (size_t)p->flags.values[FLAG_MAX_RECV_MESSAGE_SIZE].i << 20,
                 .max_receive_flag = "--max-recv-message-size",
                 .has_reflection = true,
         };
@@ -146,12 +150,12 @@ static int start(struct program *p, struct tls_config *tls, struct grpc_server *
 
         p->handler = (struct fn_handler) { .run = handle, .context = p };
         fn_server_methods(&p->handler, p->methods);
-        r = parse_address(p->flags.network, p->flags.address, &options.http.address, err);
+        r = parse_address(text_of(p, FLAG_NETWORK), text_of(p, FLAG_ADDRESS), &options.http.address, err);
         if (r == 0)
                 r = grpc_server_new(&options, ret, err);
         if (r < 0)
-                return err_wrap(err, "cannot listen for %s connections at address \"%s\"", p->flags.network,
-                                p->flags.address);
+                return err_wrap(err, "cannot listen for %s connections at address \"%s\"", text_of(p, FLAG_NETWORK),
+                                text_of(p, FLAG_ADDRESS));
         return 0;
 }
 
@@ -161,13 +165,13 @@ static int start_metrics(struct program *p, struct http_server **ret, struct err
         int r;
 
         *ret = NULL;
-        if (!*p->flags.metrics_address)
+        if (!*text_of(p, FLAG_METRICS_ADDRESS))
                 return 0;
-        r = parse_address("tcp", p->flags.metrics_address, &address, err);
+        r = parse_address("tcp", text_of(p, FLAG_METRICS_ADDRESS), &address, err);
         if (r == 0)
                 r = metrics_serve(&p->metrics, &address, ret, err);
         if (r < 0)
-                return err_wrap(err, "cannot serve metrics at address \"%s\"", p->flags.metrics_address);
+                return err_wrap(err, "cannot serve metrics at address \"%s\"", text_of(p, FLAG_METRICS_ADDRESS));
         return 0;
 }
 
@@ -181,14 +185,19 @@ static void wait_for_signal(const sigset_t *signals)
         log_info("draining", LOG_TEXT("signal", number == SIGINT ? "SIGINT" : "SIGTERM"));
 }
 
-static void log_start(const struct program *p, const struct grpc_server *server, bool is_insecure)
+/* An address that was given with port 0 is known only now. */
+static void log_start(const struct program *p, const struct grpc_server *server, const struct http_server *metrics)
 {
-        _cleanup_buf_ struct buf text = BUF_INIT(0);
+        _cleanup_buf_ struct buf text = BUF_INIT(0), metrics_text = BUF_INIT(0);
         struct address address = grpc_server_address(server);
 
         address_append(&text, &address);
-        log_info("serving", LOG_TEXT("function", p->function->name), LOG_STR("address", buf_str(&text)),
-                 LOG_BOOL("insecure", is_insecure));
+        if (metrics) {
+                address = http_server_address(metrics);
+                address_append(&metrics_text, &address);
+        }
+        log_info("serving", LOG_TEXT("function", p->flags.function->name), LOG_STR("address", buf_str(&text)),
+                 LOG_BOOL("insecure", p->flags.values[FLAG_INSECURE].b), LOG_STR("metrics", buf_str(&metrics_text)));
 }
 
 static int serve(struct program *p, struct err *err)
@@ -196,6 +205,7 @@ static int serve(struct program *p, struct err *err)
         struct tls_config *tls = NULL;
         struct grpc_server *server = NULL;
         struct http_server *metrics = NULL;
+        bool is_insecure = p->flags.values[FLAG_INSECURE].b;
         sigset_t signals;
         int r = 0;
 
@@ -204,17 +214,17 @@ static int serve(struct program *p, struct err *err)
         sigaddset(&signals, SIGINT);
         pthread_sigmask(SIG_BLOCK, &signals, NULL);
         signal(SIGPIPE, SIG_IGN);
-        if (*p->flags.tls_certs_dir)
-                r = load_certificates(p->flags.tls_certs_dir, &tls, err);
-        else if (!p->flags.is_insecure)
+        if (*text_of(p, FLAG_TLS_CERTS_DIR))
+                r = load_certificates(text_of(p, FLAG_TLS_CERTS_DIR), &tls, err);
+        else if (!is_insecure)
                 r = err_set(err, ERR_INVALID,
                             "no credentials provided - did you specify the Insecure or MTLSCertificates options?");
         if (r == 0)
-                r = start(p, p->flags.is_insecure ? NULL : tls, &server, err);
+                r = start(p, is_insecure ? NULL : tls, &server, err);
         if (r == 0)
                 r = start_metrics(p, &metrics, err);
         if (r == 0) {
-                log_start(p, server, p->flags.is_insecure);
+                log_start(p, server, metrics);
                 wait_for_signal(&signals);
                 grpc_server_drain(server);
                 grpc_server_wait(server, deadline_after_ms(DRAIN_MS), NULL);
@@ -233,26 +243,41 @@ static const char *program_name(const char *path)
         return slash ? slash + 1 : path ? path : "function";
 }
 
-int weft_main(int argc, char **argv, const struct weft_function *function)
+static int fail(const char *program, const struct err *err, int status)
 {
-        struct program p = { .function = function };
-        const char *name = program_name(argc > 0 ? argv[0] : NULL);
-        _cleanup_err_ struct err err = { 0 };
+        fprintf(stderr, "%s: error: %s\n", program, err_message(err));
+        return status;
+}
 
-        if (flags_read(&p.flags, argc, argv, &err) < 0) {
-                fprintf(stderr, "%s: error: %s\n", name, err_message(&err));
-                return EXIT_BAD_FLAGS;
-        }
-        if (p.flags.wants_help) {
-                flags_print_help(function, name);
-                return 0;
-        }
-        log_set_level(p.flags.is_debug ? LOG_DEBUG : LOG_INFO);
-        log_set_output(STDERR_FILENO, p.flags.is_debug ? LOG_FORMAT_TEXT : LOG_FORMAT_JSON);
-        if (serve(&p, &err) < 0) {
-                fprintf(stderr, "%s: error: %s\n", name, err_message(&err));
-                return 1;
-        }
+static int run_program(struct program *p, const char *name)
+{
+        _cleanup_err_ struct err err = { 0 };
+        bool is_debug = p->flags.values[FLAG_DEBUG].b;
+
+        log_set_level(is_debug ? LOG_DEBUG : LOG_INFO);
+        log_set_output(STDERR_FILENO, is_debug ? LOG_FORMAT_TEXT : LOG_FORMAT_JSON);
+        if (serve(p, &err) < 0)
+                return fail(name, &err, 1);
         log_flush();
         return 0;
+}
+
+int weft_main(int argc, char **argv, const struct weft_function *function)
+{
+        static const char *const none[] = { NULL };
+        const char *const *arguments = argc > 0 ? (const char *const *)argv + 1 : none;
+        const char *name = program_name(argc > 0 ? argv[0] : NULL);
+        _cleanup_err_ struct err err = { 0 };
+        struct program p = { 0 };
+        int r, status = 0;
+
+        r = flags_read(&p.flags, function, arguments, (const char *const *)environ, &err);
+        if (r < 0)
+                status = fail(name, &err, r == ERR_INVALID ? EXIT_BAD_FLAGS : 1);
+        else if (p.flags.values[FLAG_HELP].b)
+                flags_print_help(&p.flags, name);
+        else
+                status = run_program(&p, name);
+        flags_done(&p.flags);
+        return status;
 }

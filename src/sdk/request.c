@@ -1,4 +1,7 @@
+/* The request, read part by part: a part is decoded when it is first asked for. */
 #include "sdk.h"
+
+#include <stdarg.h>
 
 #include "base64.h"
 #include "buf.h"
@@ -37,6 +40,60 @@ const char *weft_tag(const struct weft_request *req)
         return req->tag;
 }
 
+const char *weft_format(const struct weft_request *req, const char *format, ...)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        va_list arguments;
+
+        va_start(arguments, format);
+        buf_appendv(&b, format, arguments);
+        va_end(arguments);
+        return sdk_text(req->call->arena, buf_cstring(&b)).p;
+}
+
+/* --- Flags --- */
+
+static const struct flag_value *flag(const struct weft_request *req, const char *name, enum weft_flag_type type)
+{
+        static const struct flag_value none = { .text = "" };
+        const struct flag_value *v = flags_find(req->call->flags, name, type);
+
+        if (!v)
+                sdk_fail(req->call, "the function does not declare a flag --%s of this type", name);
+        return v ? v : &none;
+}
+
+const char *weft_flag_text(const struct weft_request *req, const char *name)
+{
+        return flag(req, name, WEFT_FLAG_TEXT)->text;
+}
+
+bool weft_flag_bool(const struct weft_request *req, const char *name)
+{
+        return flag(req, name, WEFT_FLAG_BOOL)->b;
+}
+
+int64_t weft_flag_int(const struct weft_request *req, const char *name)
+{
+        return flag(req, name, WEFT_FLAG_INT)->i;
+}
+
+double weft_flag_seconds(const struct weft_request *req, const char *name)
+{
+        return (double)flag(req, name, WEFT_FLAG_DURATION)->i / 1e9;
+}
+
+/* --- Keys --- */
+
+/* Key i of an object that was a map, whose keys are decoded in order; else a fatal result that says what there is not. */
+static const char *key_at(struct weft_request *req, const struct value *object, size_t i, const char *what)
+{
+        if (i < value_count(object))
+                return arena_cstring(req->call->arena, value_member(object, i)->key);
+        sdk_fail(req->call, "there is no %s number %zu", what, i);
+        return "";
+}
+
 /* --- Observed and desired state --- */
 
 static const struct value *composite(struct weft_request *req, uint32_t number)
@@ -60,20 +117,9 @@ static const struct value *resource(struct weft_request *req, uint32_t number, c
         return v || !message ? v : &value_empty_object;
 }
 
-static size_t count(struct weft_request *req, uint32_t number)
+static const struct value *resources(struct weft_request *req, uint32_t number)
 {
-        return value_count(value_find(sdk_part(req, number), "resources"));
-}
-
-/* Maps are decoded with their keys in order. */
-static const char *name_at(struct weft_request *req, uint32_t number, size_t i, const char *what)
-{
-        const struct value *resources = value_find(sdk_part(req, number), "resources");
-
-        if (i < value_count(resources))
-                return arena_cstring(req->call->arena, value_member(resources, i)->key);
-        sdk_fail(req->call, "there is no %s resource number %zu", what, i);
-        return "";
+        return value_find(sdk_part(req, number), "resources");
 }
 
 const struct weft_value *weft_observed_composite(struct weft_request *req)
@@ -88,12 +134,12 @@ const struct weft_value *weft_observed(struct weft_request *req, const char *nam
 
 size_t weft_observed_count(struct weft_request *req)
 {
-        return count(req, FN_REQUEST_OBSERVED);
+        return value_count(resources(req, FN_REQUEST_OBSERVED));
 }
 
 const char *weft_observed_name(struct weft_request *req, size_t i)
 {
-        return name_at(req, FN_REQUEST_OBSERVED, i, "observed");
+        return key_at(req, resources(req, FN_REQUEST_OBSERVED), i, "observed resource");
 }
 
 const struct weft_value *weft_desired_composite(struct weft_request *req)
@@ -108,21 +154,66 @@ const struct weft_value *weft_desired(struct weft_request *req, const char *name
 
 size_t weft_desired_count(struct weft_request *req)
 {
-        return count(req, FN_REQUEST_DESIRED);
+        return value_count(resources(req, FN_REQUEST_DESIRED));
 }
 
 const char *weft_desired_name(struct weft_request *req, size_t i)
 {
-        return name_at(req, FN_REQUEST_DESIRED, i, "desired");
+        return key_at(req, resources(req, FN_REQUEST_DESIRED), i, "desired resource");
+}
+
+/* The message of a resource, or with name NULL of the composite. */
+static const struct value *message_of(struct weft_request *req, uint32_t number, const char *name)
+{
+        return name ? resource_message(req, number, name) : value_find(sdk_part(req, number), "composite");
+}
+
+enum weft_ready weft_desired_ready(struct weft_request *req, const char *name)
+{
+        struct str ready = value_str(value_find(message_of(req, FN_REQUEST_DESIRED, name), "ready"));
+
+        if (str_equal(ready, STR("READY_TRUE")))
+                return WEFT_READY_TRUE;
+        return str_equal(ready, STR("READY_FALSE")) ? WEFT_READY_FALSE : WEFT_READY_UNSPECIFIED;
+}
+
+static const struct value *connection(struct weft_request *req, uint32_t number, const char *name)
+{
+        return value_find(message_of(req, number, name), "connectionDetails");
 }
 
 const char *weft_observed_connection(struct weft_request *req, const char *name, const char *key, size_t *ret_size)
 {
-        const struct value *message = name ? resource_message(req, FN_REQUEST_OBSERVED, name)
-                                           : value_find(sdk_part(req, FN_REQUEST_OBSERVED), "composite");
-        const struct value *v = value_find(message, "connectionDetails", key);
+        const struct value *v = value_find(connection(req, FN_REQUEST_OBSERVED, name), key);
 
         return v ? sdk_bytes(req->call, v, ret_size) : NULL;
+}
+
+size_t weft_observed_connection_count(struct weft_request *req, const char *name)
+{
+        return value_count(connection(req, FN_REQUEST_OBSERVED, name));
+}
+
+const char *weft_observed_connection_key(struct weft_request *req, const char *name, size_t i)
+{
+        return key_at(req, connection(req, FN_REQUEST_OBSERVED, name), i, "observed connection detail");
+}
+
+const char *weft_desired_connection(struct weft_request *req, const char *key, size_t *ret_size)
+{
+        const struct value *v = value_find(connection(req, FN_REQUEST_DESIRED, NULL), key);
+
+        return v ? sdk_bytes(req->call, v, ret_size) : NULL;
+}
+
+size_t weft_desired_connection_count(struct weft_request *req)
+{
+        return value_count(connection(req, FN_REQUEST_DESIRED, NULL));
+}
+
+const char *weft_desired_connection_key(struct weft_request *req, size_t i)
+{
+        return key_at(req, connection(req, FN_REQUEST_DESIRED, NULL), i, "desired connection detail");
 }
 
 /* --- Input, context, credentials --- */
@@ -165,6 +256,22 @@ const char *weft_credential(struct weft_request *req, const char *name, const ch
         return "";
 }
 
+size_t weft_credential_count(struct weft_request *req, const char *name)
+{
+        const struct value *data = credential_data(req, name);
+
+        if (!data)
+                sdk_fail(req->call, "%s: credential not found", name);
+        return value_count(value_find(data, "data"));
+}
+
+const char *weft_credential_key(struct weft_request *req, const char *name, size_t i)
+{
+        const struct value *data = value_find(credential_data(req, name), "data");
+
+        return key_at(req, data, i, arena_printf(req->call->arena, "key of credential %s", name).p);
+}
+
 /* --- What was required --- */
 
 /* Engines before required resources answer in the older field. */
@@ -193,6 +300,37 @@ const struct weft_value *weft_required(struct weft_request *req, const char *key
 
         v->index = i;
         return v;
+}
+
+/* The keys of both fields, in order and each once. */
+static const struct value *all_required(struct weft_request *req)
+{
+        static const uint32_t fields[] = { FN_REQUEST_REQUIRED_RESOURCES, FN_REQUEST_EXTRA_RESOURCES };
+        struct object_builder b;
+
+        if (req->all_required)
+                return req->all_required;
+        object_builder_init(&b, req->call->arena, 4);
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+                const struct value *part = sdk_part(req, fields[i]);
+
+                VALUE_FOREACH_MEMBER (m, part) {
+                        if (i == 0 || !value_get(sdk_part(req, fields[0]), m->key))
+                                object_builder_add(&b, m->key, m->value);
+                }
+        }
+        req->all_required = value_sorted(req->call->arena, value_put(req->call->arena, object_builder_finish(&b)));
+        return req->all_required;
+}
+
+size_t weft_required_key_count(struct weft_request *req)
+{
+        return value_count(all_required(req));
+}
+
+const char *weft_required_key(struct weft_request *req, size_t i)
+{
+        return key_at(req, all_required(req), i, "required resource");
 }
 
 bool weft_has_required_schema(struct weft_request *req, const char *key)

@@ -6,28 +6,27 @@
 #include "buf.h"
 #include "log.h"
 
-static void call_init(struct call *c, const struct weft_function *function, struct arena *a,
-                      const struct fn_parts *request)
+static void call_init(struct call *c, const struct flags *flags, struct arena *a, const struct fn_parts *request)
 {
-        *c = (struct call) { .arena = a, .function = function };
+        *c = (struct call) { .arena = a, .function = flags->function, .flags = flags };
         c->request = (struct weft_request) { .call = c, .parts = request };
         c->response = (struct weft_response) { .call = c, .ttl_ns = 60 * INT64_C(1000000000) };
         c->response.last_result = &c->response.results;
         c->response.last_condition = &c->response.conditions;
 }
 
-int sdk_run(const struct weft_function *function, struct arena *a, const struct fn_parts *request, struct buf *ret,
-            struct err *err)
+int sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
+            bool *ret_is_fatal, struct err *err)
 {
         struct fn_parts response;
         struct call c;
         int r;
 
-        call_init(&c, function, a, request);
+        call_init(&c, flags, a, request);
         c.request.tag = arena_cstring(a, value_str(value_find(sdk_part(&c.request, FN_REQUEST_META), "tag")));
         weft_log_debug(&c.request, "running function");
         if (!c.response.has_failed)
-                function->run(&c.request, &c.response);
+                flags->function->run(&c.request, &c.response);
         r = sdk_finish(&c.response, &response, err);
         if (r == 0)
                 fn_parts_append(ret, &response);
@@ -35,6 +34,8 @@ int sdk_run(const struct weft_function *function, struct arena *a, const struct 
                 if (fatal->severity == 1)
                         weft_log_info(&c.request, "fatal result: %.*s", STR_ARG(fatal->message));
         }
+        if (ret_is_fatal)
+                *ret_is_fatal = c.response.has_failed;
         sdk_response_done(&c.response);
         return r;
 }

@@ -3,6 +3,7 @@
 
 #include "arena.h"
 #include "err.h"
+#include "flags.h"
 #include "fn-parts.h"
 #include "map.h"
 #include "weft/fn.h"
@@ -52,6 +53,7 @@ struct weft_request {
         const struct fn_parts *parts;
         const struct value *decoded[FN_MAX_FIELD + 1];
         bool is_decoded[FN_MAX_FIELD + 1];
+        const struct value *all_required; /* NULL until somebody asks for the keys */
         const char *tag;
 };
 
@@ -76,13 +78,15 @@ struct weft_response {
 struct call {
         struct arena *arena;
         const struct weft_function *function;
+        const struct flags *flags;
         struct weft_request request;
         struct weft_response response;
 };
 
-/* Runs the function on a request and appends the encoded response. Errors are those of bytes that do not decode. */
-int sdk_run(const struct weft_function *function, struct arena *a, const struct fn_parts *request, struct buf *ret,
-            struct err *err);
+/* Runs the flags' function on a request and appends the encoded response; *ret_is_fatal, which may be NULL, says whether it has a fatal
+ * result. Errors are those of bytes that do not decode. */
+int sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
+            bool *ret_is_fatal, struct err *err);
 
 /* A handle of a part of the request or response. what is static; name, which may be NULL, is copied. */
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name);
@@ -102,6 +106,7 @@ const struct value *sdk_part(struct weft_request *req, uint32_t number);
 /* Decodes base64 as proto.h has bytes. A NUL follows them. */
 const char *sdk_bytes(struct call *call, const struct value *v, size_t *ret_size);
 
-/* Finishes the response's desired state, context and the rest. */
+/* Finishes the response's desired state, context and the rest; results and conditions, which come last, on their own. */
 int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err);
+int sdk_finish_results(struct weft_response *rsp, struct fn_parts *ret, struct err *err);
 void sdk_response_done(struct weft_response *rsp);

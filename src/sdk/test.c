@@ -21,7 +21,7 @@ static int encode_text(struct arena *a, const struct proto_message *m, const cha
         return r;
 }
 
-static int run_text(const struct weft_function *function, struct arena *a, const char *text, const struct value **ret,
+static int run_text(const struct flags *flags, struct arena *a, const char *text, const struct value **ret,
                     struct err *err)
 {
         _cleanup_buf_ struct buf response = BUF_INIT(0), request = BUF_INIT(0);
@@ -35,9 +35,25 @@ static int run_text(const struct weft_function *function, struct arena *a, const
         bytes = buf_to_arena(&request, a);
         r = fn_parts_split(a, &proto_fn_v1_RunFunctionRequest, bytes, &parts, err);
         if (r == 0)
-                r = sdk_run(function, a, &parts, &response, err);
+                r = sdk_run(flags, a, &parts, &response, NULL, err);
         if (r == 0)
                 r = proto_decode(a, &proto_fn_v1_RunFunctionResponse, buf_str(&response), NULL, ret, err);
+        return r;
+}
+
+/* The same with flags from the test's own command line, whatever the environment is. */
+static int run_with_flags(const struct weft_function *function, const char *const *arguments, struct arena *a,
+                          const char *text, const struct value **ret, struct err *err)
+{
+        static const char *const none[] = { NULL };
+        struct flags flags;
+        int r = flags_read(&flags, function, arguments ? arguments : none, NULL, err);
+
+        if (r < 0)
+                err_wrap(err, "the flags");
+        else
+                r = run_text(&flags, a, text, ret, err);
+        flags_done(&flags);
         return r;
 }
 
@@ -83,7 +99,8 @@ static bool run_test(const struct weft_function *function, const struct weft_tes
         bool ok = false;
 
         arena_init(&a, "test", 0);
-        if (run_text(function, &a, t->request, &got, &err) < 0 || wanted_response(&a, t->response, &wanted, &err) < 0) {
+        if (run_with_flags(function, t->flags, &a, t->request, &got, &err) < 0 ||
+            wanted_response(&a, t->response, &wanted, &err) < 0) {
                 printf("not ok %zu - %s\n#   %s\n", number, t->name, err_message(&err));
                 return false;
         }
@@ -114,7 +131,7 @@ char *weft_run_text(const struct weft_function *function, const char *request)
         const struct value *response;
 
         arena_init(&a, "test", 0);
-        if (run_text(function, &a, request, &response, &err) < 0 ||
+        if (run_with_flags(function, NULL, &a, request, &response, &err) < 0 ||
             json_write(&b, response, JSON_SORT_KEYS, &err) < 0) {
                 fprintf(stderr, "%s: error: %s\n", function->name, err_message(&err));
                 return NULL;

@@ -6,6 +6,7 @@
 #include "buf.h"
 #include "json.h"
 #include "path.h"
+#include "settings.h"
 #include "utf8.h"
 #include "yaml.h"
 
@@ -281,6 +282,50 @@ const char *weft_to_json(const struct weft_value *v)
         return arena_cstring(v->call->arena, json);
 }
 
+static bool is_known_key(struct str key, bool is_root, const char *const *keys)
+{
+        static const char *const always[] = { "apiVersion", "kind", "metadata", NULL };
+
+        for (; *keys; keys++) {
+                if (str_equal(key, str_from(*keys)))
+                        return true;
+        }
+        return is_root && is_known_key(key, false, always);
+}
+
+static void refuse_key(const struct weft_value *v, const char *path, struct str key, const char *const *keys)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const char *nearest;
+        size_t n = 0;
+
+        while (keys[n])
+                n++;
+        nearest = settings_nearest(key, keys, n);
+        buf_appendf(&b, "unknown field \"%.*s\"", STR_ARG(key));
+        if (nearest)
+                buf_appendf(&b, "; did you mean \"%s\"?", nearest);
+        fail_type(v, path, buf_cstring(&b));
+}
+
+void weft_check_keys(const struct weft_value *v, const char *path, const char *const *keys)
+{
+        const struct value *found;
+
+        if (find(v, path, &found) < 0 || !found)
+                return;
+        if (!value_is_object(found)) {
+                fail_type(v, path, "not an object");
+                return;
+        }
+        for (size_t i = 0; i < value_count(found); i++) {
+                struct str key = value_member(found, i)->key;
+
+                if (!is_known_key(key, is_self(path), keys))
+                        refuse_key(v, path, key, keys);
+        }
+}
+
 static const struct value *find_condition(const struct value *object, struct str type)
 {
         VALUE_FOREACH_ITEM (c, value_find(object, "status", "conditions")) {
@@ -288,6 +333,15 @@ static const struct value *find_condition(const struct value *object, struct str
                         return c;
         }
         return NULL;
+}
+
+const struct weft_value *weft_find_condition(const struct weft_value *object, const char *type)
+{
+        struct weft_value *handle =
+                sdk_value(object->call, find_condition(object->v, str_from(type)), object->what, "status.conditions");
+
+        handle->parent = object;
+        return handle;
 }
 
 const char *weft_condition_status(const struct weft_value *object, const char *type)

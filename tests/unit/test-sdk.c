@@ -2,10 +2,8 @@
 
 #include <unistd.h>
 
-#include "buf.h"
-#include "flags.h"
+#include "json.h"
 #include "log.h"
-#include "metrics.h"
 #include "weft/fn.h"
 
 /* Runs the function on the request and compares the whole response, as JSON with sorted keys. */
@@ -19,6 +17,32 @@ static void check(const char *what, void (*run)(struct weft_request *, struct we
         got = weft_run_text(&f, request);
         if (!got || strcmp(got, wanted) != 0)
                 test_fail(__FILE__, __LINE__, "[%s]\n# got    %s\n# wanted %s", what, got ? got : "nothing", wanted);
+        free(got);
+}
+
+/* Runs the function and compares the texts of its fatal results. */
+static void check_fatal(void (*run)(struct weft_request *, struct weft_response *), const char *request,
+                        const char *const *wanted, size_t n)
+{
+        struct weft_function f = { .name = "function-test", .run = run };
+        _cleanup_arena_ struct arena a;
+        const struct value *response, *results;
+        size_t n_fatal = 0;
+        char *got;
+
+        log_set_level(LOG_ERROR);
+        arena_init(&a, "test", 0);
+        got = weft_run_text(&f, request);
+        ASSERT(got && json_parse(&a, str_from(got), NULL, &response, NULL) == 0);
+        results = value_find(response, "results");
+        VALUE_FOREACH_ITEM (r, results) {
+                if (!str_equal(value_str(value_find(r, "severity")), STR("SEVERITY_FATAL")))
+                        continue;
+                ASSERT(n_fatal < n);
+                ASSERT_STR(value_str(value_find(r, "message")), str_from(wanted[n_fatal]));
+                n_fatal++;
+        }
+        ASSERT_INT(n_fatal, n);
         free(got);
 }
 
@@ -100,39 +124,22 @@ static void run_fails(struct weft_request *req, struct weft_response *rsp)
 
 TEST(failed_reads_are_fatal_and_name_the_path)
 {
-        check("fails", run_fails, "observed: {composite: {resource: {spec: {half: 1.5, text: x, list: [1]}}}}",
-              "{\"meta\":{\"ttl\":\"60s\"},\"results\":[" FATAL("observed composite resource: spec.count: no such "
-                                                                "field") "," FATAL("observed composite resource: "
-                                                                                   "spec.half: not a string") "," FATAL("observed composite resource: "
-                                                                                                                        "spec.half: not a (int64) number") "," FATAL("observed composite resource: spec.text: not a (int64) number") "," FATAL("observed composite resource: spec.text: not a bool") "," FATAL("observed composite resource: spec.text: not a (float64) number") "," FATAL("observed composite resource: cannot parse path \\\"spec[\\\": unterminated '[' at position 4") "," FATAL("observed resource \\\"db\\\": there is no such value") "," FATAL("observed composite "
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "resource: spec.list: no "
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "such element") "," FATAL("ob"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "se"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "rv"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "ed"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 " c"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "om"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "po"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "si"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "te"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 " r"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "es"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "ou"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "rc"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "e:"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 " s"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "pe"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "c."
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "li"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "st"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 ": "
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "no"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "t "
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "an"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 " o"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "bj"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "ec"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "t") "," FATAL("aws: credential not found") "]}");
+        static const char *const wanted[] = {
+                "observed composite resource: spec.count: no such field",
+                "observed composite resource: spec.half: not a string",
+                "observed composite resource: spec.half: not a (int64) number",
+                "observed composite resource: spec.text: not a (int64) number",
+                "observed composite resource: spec.text: not a bool",
+                "observed composite resource: spec.text: not a (float64) number",
+                "observed composite resource: cannot parse path \"spec[\": unterminated '[' at position 4",
+                "observed resource \"db\": there is no such value",
+                "observed composite resource: spec.list: no such element",
+                "observed composite resource: spec.list: not an object",
+                "aws: credential not found",
+        };
+
+        check_fatal(run_fails, "observed: {composite: {resource: {spec: {half: 1.5, text: x, list: [1]}}}}", wanted,
+                    ARRAY_SIZE(wanted));
 }
 
 static void run_fails_often(struct weft_request *req, struct weft_response *rsp)
@@ -207,35 +214,34 @@ static void run_composes_badly(struct weft_request *req, struct weft_response *r
         weft_set_string(a, "s", NULL);
         weft_set_double(a, "d", 1.0 / 0.0);
         weft_set_yaml(a, "y", "{");
+        weft_delete(a, "x[");
         weft_compose_yaml(rsp, "b", "just text");
         weft_set_ready(rsp, "nobody", WEFT_READY_TRUE);
+        weft_remove(rsp, "kept");
+        weft_set_ready(rsp, "kept", WEFT_READY_TRUE);
         weft_set_ttl(rsp, -1);
+        weft_set_int(weft_output(rsp), NULL, 5);
         weft_set_string(weft_status(rsp), "", "no object");
 }
 
 TEST(bad_writes_are_fatal)
 {
-        struct weft_function f = { .name = "function-test", .run = run_composes_badly };
-        static const char *const texts[] = {
-                "desired resource \\\"a\\\": kind is not an object",
-                "desired resource \\\"a\\\": s: the text to set is not valid UTF-8",
-                "desired resource \\\"a\\\": s: the text to set is NULL",
-                "desired resource \\\"a\\\": d: the number to set is not finite",
-                "desired resource \\\"a\\\": y: yaml: line 1: did not find expected node content",
-                "desired resource \\\"b\\\": the manifest is not an object",
-                "cannot set readiness: resource \\\"nobody\\\" is not desired",
+        static const char *const wanted[] = {
+                "desired resource \"a\": kind is not an object",
+                "desired resource \"a\": s: the text to set is not valid UTF-8",
+                "desired resource \"a\": s: the text to set is NULL",
+                "desired resource \"a\": d: the number to set is not finite",
+                "desired resource \"a\": y: yaml: line 1: did not find expected node content",
+                "desired resource \"a\": cannot parse path \"x[\": unterminated '[' at position 1",
+                "desired resource \"b\": the manifest is not an object",
+                "cannot set readiness: resource \"nobody\" is not desired",
+                "cannot set readiness: resource \"kept\" is not desired",
                 "cannot set TTL: -1 seconds is not between 0 and 1e9",
                 "status of the composite resource: not an object",
+                "cannot encode the response: cannot encode google.protobuf.Struct: wanted an object, got a number",
         };
-        char *got;
 
-        log_set_level(LOG_ERROR);
-        got = weft_run_text(&f, "desired: {resources: {kept: {}}}");
-        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-                if (str_find(str_from(got), str_from(texts[i])) < 0)
-                        test_fail(__FILE__, __LINE__, "%s is not in %s", texts[i], got);
-        }
-        free(got);
+        check_fatal(run_composes_badly, "desired: {resources: {kept: {}}}", wanted, ARRAY_SIZE(wanted));
 }
 
 static void run_tells(struct weft_request *req, struct weft_response *rsp)
@@ -323,6 +329,9 @@ static void run_looks(struct weft_request *req, struct weft_response *rsp)
         ASSERT_TEXT(weft_condition_status(weft_observed(req, "b"), "Synced"), "Unknown");
         ASSERT_TEXT(weft_external_name(weft_observed(req, "a")), "ext-a");
         ASSERT_TEXT(weft_external_name(weft_observed(req, "b")), "");
+        ASSERT_TEXT(weft_get_string(weft_find_condition(weft_observed(req, "a"), "Synced"), "reason"), "Why");
+        ASSERT(weft_type(weft_find_condition(weft_observed(req, "a"), "Other")) == WEFT_MISSING);
+        ASSERT(weft_type(weft_find_condition(weft_observed(req, "c"), "Ready")) == WEFT_MISSING);
         ASSERT_INT(weft_desired_count(req), 1);
         ASSERT_TEXT(weft_desired_name(req, 0), "d");
         ASSERT_TEXT(weft_get_string(weft_desired(req, "d"), "kind"), "D");
@@ -351,7 +360,8 @@ TEST(looking)
               "      connectionDetails: {p: cHc=}\n"
               "      resource:\n"
               "        metadata: {annotations: {crossplane.io/external-name: ext-a}}\n"
-              "        status: {conditions: [{type: Synced, status: 'False'}, {type: Ready, status: 'True'}]}\n"
+              "        status: {conditions: [{type: Synced, status: 'False', reason: Why}, {type: Ready, status: "
+              "'True'}]}\n"
               "desired: {composite: {resource: {status: {s: t}}}, resources: {d: {resource: {kind: D}}}}\n"
               "credentials: {aws: {credentialData: {data: {key: dXNlcg==}}}, empty: {}}\n"
               "input: {region: eu}\n"
@@ -364,18 +374,140 @@ TEST(looking)
                       "aws: credential has no key \\\"nokey\\\"") "]}");
 }
 
+static void run_lists(struct weft_request *req, struct weft_response *rsp)
+{
+        size_t n;
+
+        ASSERT(weft_desired_ready(req, "up") == WEFT_READY_TRUE);
+        ASSERT(weft_desired_ready(req, "down") == WEFT_READY_FALSE);
+        ASSERT(weft_desired_ready(req, "unsaid") == WEFT_READY_UNSPECIFIED);
+        ASSERT(weft_desired_ready(req, "absent") == WEFT_READY_UNSPECIFIED);
+        ASSERT(weft_desired_ready(req, NULL) == WEFT_READY_FALSE);
+        ASSERT_INT(weft_observed_connection_count(req, NULL), 0);
+        ASSERT_INT(weft_observed_connection_count(req, "db"), 2);
+        ASSERT_TEXT(weft_observed_connection_key(req, "db", 0), "a");
+        ASSERT_TEXT(weft_observed_connection_key(req, "db", 1), "b");
+        ASSERT_INT(weft_desired_connection_count(req), 1);
+        ASSERT_TEXT(weft_desired_connection_key(req, 0), "host");
+        ASSERT_TEXT(weft_desired_connection(req, "host", &n), "user");
+        ASSERT_INT(n, 4);
+        ASSERT(!weft_desired_connection(req, "none", NULL));
+        ASSERT_INT(weft_credential_count(req, "aws"), 2);
+        ASSERT_TEXT(weft_credential_key(req, "aws", 0), "id");
+        ASSERT_TEXT(weft_credential_key(req, "aws", 1), "key");
+        ASSERT_INT(weft_required_key_count(req), 3);
+        ASSERT_TEXT(weft_required_key(req, 0), "both");
+        ASSERT_TEXT(weft_required_key(req, 1), WEFT_WATCHED_RESOURCE);
+        ASSERT_TEXT(weft_required_key(req, 2), "z");
+        ASSERT_TEXT(weft_get_string(weft_required(req, "both", 0), "kind"), "New");
+        ASSERT_TEXT(weft_format(req, "%s-%d \xff", "a", 1), "a-1 \xef\xbf\xbd");
+        ASSERT(!weft_has_failed(rsp));
+        ASSERT_TEXT(weft_observed_connection_key(req, "db", 2), "");
+        ASSERT_TEXT(weft_desired_connection_key(req, 1), "");
+        ASSERT_TEXT(weft_credential_key(req, "aws", 2), "");
+        ASSERT_INT(weft_credential_count(req, "gcp"), 0);
+        ASSERT_TEXT(weft_required_key(req, 3), "");
+        ASSERT_TEXT(weft_desired_name(req, 3), "");
+}
+
+TEST(listing)
+{
+        static const char *const wanted[] = {
+                "there is no observed connection detail number 2", "there is no desired connection detail number 1",
+                "there is no key of credential aws number 2",      "gcp: credential not found",
+                "there is no required resource number 3",          "there is no desired resource number 3",
+        };
+
+        check_fatal(run_lists,
+                    "observed: {resources: {db: {connectionDetails: {b: eA==, a: eA==}}}}\n"
+                    "desired:\n"
+                    "  composite: {ready: READY_FALSE, connectionDetails: {host: dXNlcg==}}\n"
+                    "  resources: {up: {ready: READY_TRUE}, down: {ready: READY_FALSE}, unsaid: {}}\n"
+                    "credentials: {aws: {credentialData: {data: {key: dXNlcg==, id: eA==}}}}\n"
+                    "requiredResources:\n"
+                    "  both: {items: [{resource: {kind: New}}]}\n"
+                    "  ops.crossplane.io/watched-resource: {}\n"
+                    "extraResources: {both: {items: [{resource: {kind: Old}}]}, z: {}}\n",
+                    wanted, ARRAY_SIZE(wanted));
+}
+
+static void run_checks_keys(struct weft_request *req, struct weft_response *rsp)
+{
+        static const char *const keys[] = { "region", "size", NULL }, *const none[] = { NULL };
+        const struct weft_value *input = weft_input(req);
+
+        weft_check_keys(input, "missing", none);
+        weft_check_keys(input, "good", keys);
+        ASSERT(!weft_has_failed(rsp));
+        weft_check_keys(input, NULL, (const char *const[]) { "good", "list", "bad", NULL });
+        weft_check_keys(input, "bad", keys);
+        weft_check_keys(input, "list", keys);
+        weft_check_keys(input, "bad[", keys);
+}
+
+/* Only the value itself may have apiVersion, kind and metadata besides. */
+TEST(checking_keys)
+{
+        static const char *const wanted[] = {
+                "function input: unknown field \"other\"",
+                "function input: bad: unknown field \"kind\"",
+                "function input: bad: unknown field \"regoin\"; did you mean \"region\"?",
+                "function input: list: not an object",
+                "function input: cannot parse path \"bad[\": unterminated '[' at position 3",
+        };
+
+        check_fatal(run_checks_keys,
+                    "input: {apiVersion: v1, kind: Input, metadata: {}, good: {size: 1}, other: 1, list: [],"
+                    " bad: {kind: x, regoin: y}}",
+                    wanted, ARRAY_SIZE(wanted));
+}
+
+/* --- Flags --- */
+
+static const struct weft_flag flags[] = {
+        { .name = "region", .value = "eu", .environment = "REGION" },
+        { .name = "count", .type = WEFT_FLAG_INT, .value = "3" },
+        { .name = "strict", .type = WEFT_FLAG_BOOL },
+        { .name = "ttl", .type = WEFT_FLAG_DURATION, .value = "1m30s" },
+};
+
+static void run_flags(struct weft_request *req, struct weft_response *rsp)
+{
+        weft_normal(rsp, "%s %d %d", weft_flag_text(req, "region"), (int)weft_flag_int(req, "count"),
+                    weft_flag_bool(req, "strict"));
+        weft_set_ttl(rsp, weft_flag_seconds(req, "ttl"));
+}
+
+static void run_wrong_flags(struct weft_request *req, struct weft_response *rsp)
+{
+        ASSERT_TEXT(weft_flag_text(req, "nosuch"), "");
+        ASSERT_INT(weft_flag_int(req, "address"), 0);
+        ASSERT(!weft_flag_bool(req, "debug"));
+}
+
+TEST(flags_that_are_not_declared_are_fatal)
+{
+        static const char *const wanted[] = {
+                "the function does not declare a flag --nosuch of this type",
+                "the function does not declare a flag --address of this type",
+                "the function does not declare a flag --debug of this type",
+        };
+
+        check_fatal(run_wrong_flags, "{}", wanted, ARRAY_SIZE(wanted));
+}
+
 /* --- The helper for tests --- */
 
-static int quiet_weft_test(const struct weft_test *tests, size_t n, char *ret_output, size_t size)
+static int quiet_weft_test(const struct weft_function *f, const struct weft_test *tests, size_t n, char *ret_output,
+                           size_t size)
 {
-        struct weft_function f = { .name = "function-test", .run = run_tells };
         int out = dup(STDOUT_FILENO), r;
         FILE *file = tmpfile();
         ssize_t got;
 
         fflush(stdout);
         dup2(fileno(file), STDOUT_FILENO);
-        r = weft_test(&f, tests, n);
+        r = weft_test(f, tests, n);
         fflush(stdout);
         dup2(out, STDOUT_FILENO);
         close(out);
@@ -398,9 +530,10 @@ TEST(the_test_helper_shows_differences)
                 { "bad request", "nosuch: 1", "{}" },
                 { "bad response", "{}", "nosuch: 1" },
         };
+        struct weft_function f = { .name = "function-test", .run = run_tells };
         char output[4096];
 
-        ASSERT_INT(quiet_weft_test(tests, ARRAY_SIZE(tests), output, sizeof(output)), 1);
+        ASSERT_INT(quiet_weft_test(&f, tests, ARRAY_SIZE(tests), output, sizeof(output)), 1);
         ASSERT(str_starts_with(
                 str_from(output),
                 STR("1..3\nnot ok 1 - wrong\n#   /context/k.io~1x/a\n#     wanted \"c\"\n#     got    \"b\"\n"
@@ -409,80 +542,27 @@ TEST(the_test_helper_shows_differences)
         ASSERT(str_find(str_from(output), STR("not ok 3 - bad response\n#   the wanted response: cannot encode ")) > 0);
 }
 
-/* --- Flags and metrics --- */
-
-static const char *read_flags(struct flags *f, const char *const *arguments, struct err *err)
+/* The environment does not matter to a test; its own flags do. */
+TEST(the_test_helper_sets_flags)
 {
-        char *argv[8] = { (char *)"function-x" };
-        int argc = 1;
-
-        for (; arguments[argc - 1]; argc++)
-                argv[argc] = (char *)arguments[argc - 1];
-        return flags_read(f, argc, argv, err) < 0 ? err_message(err) : "";
-}
-
-TEST(flags)
-{
-        _cleanup_err_ struct err err = { 0 };
-        struct flags f;
-
-        unsetenv("TLS_SERVER_CERTS_DIR");
-        ASSERT_TEXT(read_flags(&f, (const char *[]) { NULL }, &err), "");
-        ASSERT_TEXT(f.network, "tcp");
-        ASSERT_TEXT(f.address, ":9443");
-        ASSERT_TEXT(f.tls_certs_dir, "");
-        ASSERT_TEXT(f.metrics_address, "");
-        ASSERT_INT(f.max_receive_mib, 64);
-        ASSERT(!f.is_debug && !f.is_insecure);
-        setenv("TLS_SERVER_CERTS_DIR", "/tls/server", 1);
-        ASSERT_TEXT(read_flags(&f,
-                               (const char *[]) { "-d", "--insecure", "--address", ":1", "--max-recv-message-size=4",
-                                                  NULL },
-                               &err),
-                    "");
-        ASSERT(f.is_debug && f.is_insecure && f.max_receive_mib == 4);
-        ASSERT_TEXT(f.tls_certs_dir, "/tls/server");
-        ASSERT_TEXT(f.address, ":1");
-        ASSERT_TEXT(read_flags(&f, (const char *[]) { "--tls-certs-dir=/x", "--debug=false", "-h", NULL }, &err), "");
-        ASSERT(!f.is_debug && f.wants_help);
-        ASSERT_TEXT(f.tls_certs_dir, "/x");
-        unsetenv("TLS_SERVER_CERTS_DIR");
-}
-
-TEST(bad_flags)
-{
-        static const struct {
-                const char *arguments[3];
-                const char *wanted;
-        } cases[] = {
-                { { "--x" }, "unknown flag --x" },
-                { { "-x" }, "unknown flag -x" },
-                { { "x" }, "unexpected argument x" },
-                { { "--address" }, "--address: expected a value" },
-                { { "--max-recv-message-size", "x" },
-                  "--max-recv-message-size: expected a valid 64 bit int but got \"x\"" },
-                { { "--max-recv-message-size=0" }, "--max-recv-message-size: must be between 1 and 2047 but got 0" },
-                { { "--debug=maybe" }, "--debug: bool value must be true, 1, yes, false, 0 or no but got \"maybe\"" },
+        const struct weft_test tests[] = {
+                { "defaults", "{}",
+                  "meta: {ttl: 90s}\nresults: [{message: eu 3 0, severity: SEVERITY_NORMAL, target: "
+                  "TARGET_COMPOSITE}]" },
+                { "flags", "{}",
+                  "meta: {ttl: 0.5s}\nresults: [{message: us 0 1, severity: SEVERITY_NORMAL, target: "
+                  "TARGET_COMPOSITE}]",
+                  (const char *const[]) { "--region=us", "--count=0", "--strict", "--ttl=500ms", NULL } },
+                { "wrong", "{}", "{}", (const char *const[]) { "--regoin=us", NULL } },
         };
+        struct weft_function f = {
+                .name = "function-test", .run = run_flags, .flags = flags, .n_flags = ARRAY_SIZE(flags)
+        };
+        char output[4096];
 
-        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                _cleanup_err_ struct err err = { 0 };
-                struct flags f;
-
-                ASSERT_TEXT(read_flags(&f, cases[i].arguments, &err), cases[i].wanted);
-        }
-}
-
-TEST(metrics_text)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        struct metrics m = { .n_started = 3, .handling_ns = 1500000000 };
-
-        m.n_handled[GRPC_OK] = 2;
-        m.n_handled[GRPC_INTERNAL] = 1;
-        metrics_append(&b, &m);
-        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_started_total{grpc_method=\"RunFunction\",")) > 0);
-        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_handled_total{grpc_code=\"OK\",")) > 0);
-        ASSERT(str_find(buf_str(&b), STR("\ngrpc_server_handled_total{grpc_code=\"Internal\",")) > 0);
-        ASSERT(str_find(buf_str(&b), STR("grpc_type=\"unary\"} 1.500000000\n")) > 0);
+        setenv("REGION", "wrong", 1);
+        ASSERT_INT(quiet_weft_test(&f, tests, ARRAY_SIZE(tests), output, sizeof(output)), 1);
+        unsetenv("REGION");
+        ASSERT_TEXT(output, "1..3\nok 1 - defaults\nok 2 - flags\nnot ok 3 - wrong\n"
+                            "#   the flags: unknown flag --regoin, did you mean \"--region\"?\n");
 }
