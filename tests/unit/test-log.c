@@ -378,7 +378,7 @@ static struct str on_terminal(const char *term, const char *no_color)
 {
         int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
         static char shown[1024];
-        ssize_t n;
+        size_t n = 0;
 
         if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
                 return STR("no terminal");
@@ -387,11 +387,17 @@ static struct str on_terminal(const char *term, const char *no_color)
         no_color ? setenv("NO_COLOR", no_color, 1) : unsetenv("NO_COLOR");
         log_set_output(slave, LOG_FORMAT_AUTO);
         log_warn("look");
-        n = read(master, shown, sizeof(shown));
+        while (n < sizeof(shown) && (n == 0 || shown[n - 1] != '\n')) {
+                ssize_t got = read(master, shown + n, sizeof(shown) - n); /* a terminal may give a line in pieces */
+
+                if (got <= 0)
+                        break;
+                n += (size_t)got;
+        }
         log_set_output(output_fd, LOG_FORMAT_AUTO);
         close(slave);
         close(master);
-        return str_make(shown, n > 0 ? (size_t)n : 0);
+        return str_make(shown, n);
 }
 
 TEST(terminals_get_text)
