@@ -33,6 +33,7 @@ test: build/weft
 	@ninja -C build-asan --quiet
 	@meson test -C build-asan --no-rebuild --print-errorlogs
 	@WEFT=$(CURDIR)/build/weft WEFT_BOUNDED=1 tests/e2e/convert >build/e2e.log || { cat build/e2e.log; exit 1; }
+	@BUILD=$(CURDIR)/build tests/e2e/function-init >build/e2e.log || { cat build/e2e.log; exit 1; }
 	$(call configure,build-tsan,$(tsan))
 	@ninja -C build-tsan --quiet
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads

@@ -23,6 +23,7 @@ struct command {
 
 extern const struct command command_function;
 extern const struct command command_function_call;
+extern const struct command command_function_init;
 extern const struct command command_json;
 extern const struct command command_version;
 extern const struct command command_yaml;

@@ -47,6 +47,13 @@ mentions() {
         report "$1" $?
 }
 
+# holds NAME STATUS TEXT: standard output holds TEXT.
+holds() {
+        printf '%s\n' "$3" >"$work/expected"
+        [ "$status" = "$2" ] && grep -qF -- "$3" "$work/out"
+        report "$1" $?
+}
+
 finish() {
         echo "1..$number"
         [ "$failures" = 0 ] && [ "$number" -gt 0 ]

@@ -1,0 +1,16 @@
+# Functions that tests start. Source it behind tap.sh; they are ended with the test.
+pids=
+trap 'for p in $pids; do kill -KILL "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
+
+# serves PID LOG: waits until the function says in its log where it listens; sets pid and address ("" if it ended instead).
+serves() {
+        pid=$1
+        pids="$pids $pid"
+        address=
+        for _ in $(seq 600); do
+                address=$(sed -n 's/.*"message":"serving".*"address":"\([^"]*\)".*/\1/p' "$2" | head -n 1)
+                [ -n "$address" ] && return
+                kill -0 "$pid" 2>/dev/null || return
+                sleep 0.05
+        done
+}
