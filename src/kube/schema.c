@@ -1,1 +1,256 @@
 #include "schema.h"
+
+#include "buf.h"
+#include "map.h"
+#include "regex.h"
+#include "schema-node.h"
+
+#include <pthread.h>
+
+/* Life */
+
+static struct schema_node any_node = { .flags = NODE_PRESERVES };
+static struct schema any_schema = {
+        .is_static = true, .n_nodes = 1, .size_bytes = sizeof(any_schema), .root = &any_node
+};
+
+struct schema *schema_any(void)
+{
+        return &any_schema;
+}
+
+struct schema *schema_ref(struct schema *s)
+{
+        if (!s->is_static)
+                atomic_fetch_add_explicit(&s->references, 1, memory_order_relaxed);
+        return s;
+}
+
+void schema_unref(struct schema *s)
+{
+        if (!s || s->is_static || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1)
+                return;
+        for (size_t i = 0; i < s->n_patterns; i++)
+                pattern_put(s->patterns[i]);
+        arena_done(&s->values);
+        free(s);
+}
+
+size_t schema_size_bytes(const struct schema *s)
+{
+        return s->size_bytes + s->values.used_bytes;
+}
+
+bool schema_has_rules(const struct schema *s)
+{
+        return s->has_rules;
+}
+
+/* Patterns */
+
+static pthread_mutex_t patterns_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct map patterns; /* text to struct pattern; under the lock, like the references */
+
+struct pattern *pattern_get(struct str text)
+{
+        struct pattern *p;
+
+        pthread_mutex_lock(&patterns_lock);
+        p = map_get(&patterns, text);
+        if (!p) {
+                p = xcalloc(1, sizeof(*p));
+                p->text = (struct str) { str_to_cstring(text), text.n };
+                map_set(&patterns, p->text, p);
+        }
+        p->references++;
+        pthread_mutex_unlock(&patterns_lock);
+        return p;
+}
+
+void pattern_put(struct pattern *p)
+{
+        bool is_last;
+
+        pthread_mutex_lock(&patterns_lock);
+        is_last = --p->references == 0;
+        if (is_last)
+                map_remove(&patterns, p->text);
+        if (patterns.n == 0)
+                map_done(&patterns);
+        pthread_mutex_unlock(&patterns_lock);
+        if (!is_last)
+                return;
+        regex_free(atomic_load(&p->regex));
+        free((char *)p->text.p);
+        free(p);
+}
+
+bool pattern_matches(struct pattern *p, struct str text)
+{
+        struct regex *re = atomic_load_explicit(&p->regex, memory_order_acquire), *first = NULL;
+
+        if (!re) {
+                if (regex_compile(p->text, &re, NULL) < 0)
+                        return true; /* schema_compile refuses those */
+                if (!atomic_compare_exchange_strong(&p->regex, &first, re)) {
+                        regex_free(re);
+                        re = first;
+                }
+        }
+        return regex_matches(re, text);
+}
+
+/* The tree */
+
+const struct schema_node *schema_root(const struct schema *s)
+{
+        return s->root;
+}
+
+enum schema_type schema_node_type(const struct schema_node *n)
+{
+        return (enum schema_type)n->type;
+}
+
+bool schema_node_is_nullable(const struct schema_node *n)
+{
+        return n->flags & NODE_NULLABLE;
+}
+
+bool schema_node_preserves_unknown(const struct schema_node *n)
+{
+        return n->flags & NODE_PRESERVES;
+}
+
+bool schema_node_is_embedded(const struct schema_node *n)
+{
+        return n->flags & NODE_EMBEDDED;
+}
+
+bool schema_node_is_atomic_map(const struct schema_node *n)
+{
+        return n->flags & NODE_ATOMIC_MAP;
+}
+
+enum schema_list_type schema_node_list_type(const struct schema_node *n)
+{
+        return (enum schema_list_type)n->list_type;
+}
+
+size_t schema_node_list_keys(const struct schema_node *n, const struct str **ret)
+{
+        const union extra_content *keys = extra_get(node_extra(n), EXTRA_KEYS);
+
+        *ret = keys ? keys->strings->p : NULL;
+        return keys ? keys->strings->n : 0;
+}
+
+struct str schema_node_format(const struct schema_node *n)
+{
+        const union extra_content *format = extra_get(node_extra(n), EXTRA_FORMAT);
+
+        return format ? format->format->name : STR("");
+}
+
+/* Few properties are scanned from the cursor on; the rest of many is searched. */
+#define SCAN_ENTRIES 4
+
+static const struct entry *bisect_entries(const struct entry *entries, uint32_t low, uint32_t high, struct str key)
+{
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+                int order = str_compare(entry_name(&entries[middle]), key);
+
+                if (order == 0)
+                        return &entries[middle];
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return NULL;
+}
+
+const struct entry *node_find_entry(const struct schema_node *n, struct str key, uint32_t *cursor)
+{
+        const struct entry *entries = node_entries(n), *found;
+        uint32_t i = *cursor, end = MIN(n->n_properties, *cursor + SCAN_ENTRIES);
+
+        for (; i < end; i++) {
+                int order = str_compare(entry_name(&entries[i]), key);
+
+                if (order == 0) {
+                        *cursor = i + 1;
+                        return &entries[i];
+                }
+                if (order > 0)
+                        break;
+        }
+        /* Every entry in [*cursor, i) is smaller; without order among the members it can still be before them. */
+        found = i < end ? bisect_entries(entries, 0, *cursor, key) : bisect_entries(entries, i, n->n_properties, key);
+        if (!found && i == end)
+                found = bisect_entries(entries, 0, *cursor, key);
+        if (found)
+                *cursor = (uint32_t)(found - entries) + 1;
+        return found;
+}
+
+const struct schema_node *schema_node_property(const struct schema_node *n, struct str key)
+{
+        const struct entry *e = bisect_entries(node_entries(n), 0, n->n_properties, key);
+
+        return e ? node_at(e, e->node) : NULL;
+}
+
+size_t schema_node_property_count(const struct schema_node *n)
+{
+        return n->n_properties;
+}
+
+const struct schema_node *schema_node_property_at(const struct schema_node *n, size_t i, struct str *ret_key)
+{
+        const struct entry *e = node_entries(n) + i;
+
+        assert(i < n->n_properties);
+        *ret_key = entry_name(e);
+        return node_at(e, e->node);
+}
+
+const struct schema_node *schema_node_additional(const struct schema_node *n)
+{
+        return node_at(n, n->additional);
+}
+
+const struct schema_node *schema_node_items(const struct schema_node *n)
+{
+        return node_at(n, n->items);
+}
+
+const struct value *schema_node_default(const struct schema_node *n)
+{
+        const union extra_content *dflt = extra_get(node_extra(n), EXTRA_DEFAULT);
+
+        return dflt ? dflt->value : NULL;
+}
+
+const struct value *schema_node_rules(const struct schema_node *n)
+{
+        const union extra_content *rules = extra_get(node_extra(n), EXTRA_RULES);
+
+        return rules ? rules->value : NULL;
+}
+
+/* Paths */
+
+void step_append(struct buf *b, const struct step *s)
+{
+        if (!s->up)
+                return;
+        step_append(b, s->up);
+        if (!s->key.p)
+                buf_appendf(b, "[%zu]", s->index);
+        else if (b->n == 0)
+                buf_append_str(b, s->key);
+        else
+                buf_appendf(b, ".%.*s", STR_ARG(s->key));
+}

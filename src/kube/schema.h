@@ -89,3 +89,6 @@ const struct schema_node *schema_node_items(const struct schema_node *n); /* NUL
 
 /* The default, or NULL; as long as the schema. */
 const struct value *schema_node_default(const struct schema_node *n);
+
+/* x-kubernetes-validations as it was written, an array of objects; NULL without. As long as the schema. */
+const struct value *schema_node_rules(const struct schema_node *n);
