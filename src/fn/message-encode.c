@@ -1,0 +1,340 @@
+/* Messages to bytes, in Go's deterministic order: fields outside of oneofs by number, then those inside; maps by key. */
+#include "message.h"
+
+#include "buf.h"
+#include "fn-parts.h"
+#include "proto-wire.h"
+
+/* A field whose contents are appended between begin and end; its length goes in front of them when it is known. */
+static size_t begin(struct buf *b, uint32_t number)
+{
+        char tag[PROTO_VARINT_BYTES];
+
+        buf_append(b, tag, (size_t)(proto_write_varint(tag, (uint64_t)number << 3 | PROTO_WIRE_BYTES) - tag));
+        return b->n;
+}
+
+static void end(struct buf *b, size_t start)
+{
+        size_t n = b->n - start, size_bytes = proto_varint_size(n);
+
+        if (!buf_reserve(b, size_bytes))
+                return;
+        memmove(b->p + start + size_bytes, b->p + start, n);
+        proto_write_varint(b->p + start, n);
+        b->n += size_bytes;
+}
+
+static void append_text(struct buf *b, uint32_t number, struct str s)
+{
+        if (s.n)
+                proto_append_bytes_field(b, number, s);
+}
+
+/* A field with presence: an empty one is there too. */
+static void append_optional(struct buf *b, uint32_t number, struct str s)
+{
+        if (s.p)
+                proto_append_bytes_field(b, number, s);
+}
+
+static void append_number(struct buf *b, uint32_t number, int64_t v)
+{
+        if (v)
+                proto_append_varint_field(b, number, (uint64_t)v);
+}
+
+static int append_struct(struct buf *b, uint32_t number, const struct fn_struct *s, struct err *err)
+{
+        size_t start;
+        int r;
+
+        if (s->encoded.p) {
+                proto_append_bytes_field(b, number, s->encoded);
+                return 0;
+        }
+        if (!s->value)
+                return 0;
+        start = begin(b, number);
+        r = proto_encode_struct(b, s->value, err);
+        end(b, start);
+        return r;
+}
+
+static void append_bytes_map(struct buf *b, uint32_t number, const struct fn_bytes_map *map)
+{
+        for (size_t i = 0; i < map->n; i++) {
+                size_t entry = begin(b, number);
+
+                proto_append_bytes_field(b, 1, map->p[i].key);
+                proto_append_bytes_field(b, 2, map->p[i].bytes);
+                end(b, entry);
+        }
+}
+
+static int append_resource(struct buf *b, uint32_t number, const struct fn_resource *resource, struct err *err)
+{
+        size_t start = begin(b, number);
+        int r = append_struct(b, 1, &resource->object, err);
+
+        append_bytes_map(b, 2, &resource->connection);
+        append_number(b, 3, resource->ready);
+        end(b, start);
+        return r;
+}
+
+static int append_state(struct buf *b, uint32_t number, const struct fn_state *s, struct err *err)
+{
+        size_t start;
+        int r = 0;
+
+        if (!s->is_present)
+                return 0;
+        if (s->encoded.p) {
+                proto_append_bytes_field(b, number, s->encoded);
+                return 0;
+        }
+        start = begin(b, number);
+        if (s->has_composite)
+                r = append_resource(b, 1, &s->composite, err);
+        for (size_t i = 0; i < s->n_resources && r >= 0; i++) {
+                size_t entry = begin(b, 2);
+
+                proto_append_bytes_field(b, 1, s->resources[i].name);
+                r = append_resource(b, 2, &s->resources[i], err);
+                end(b, entry);
+        }
+        end(b, start);
+        return r;
+}
+
+static int append_resources_map(struct buf *b, uint32_t number, const struct fn_resources_map *map, struct err *err)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < map->n && r >= 0; i++) {
+                size_t entry = begin(b, number), resources;
+
+                proto_append_bytes_field(b, 1, map->p[i].name);
+                resources = begin(b, 2);
+                for (size_t j = 0; j < map->p[i].n_items && r >= 0; j++)
+                        r = append_resource(b, 1, &map->p[i].items[j], err);
+                end(b, resources);
+                end(b, entry);
+        }
+        return r;
+}
+
+static void append_request_meta(struct buf *b, const struct fn_request *req)
+{
+        size_t start, packed;
+
+        if (req->tag.n == 0 && req->capabilities == 0)
+                return;
+        start = begin(b, FN_REQUEST_META);
+        append_text(b, 1, req->tag);
+        if (req->capabilities) {
+                packed = begin(b, 2);
+                for (unsigned i = 0; i < 32; i++)
+                        if (req->capabilities & 1u << i)
+                                buf_append_char(b, (char)i);
+                end(b, packed);
+        }
+        end(b, start);
+}
+
+static void append_credentials(struct buf *b, const struct fn_request *req)
+{
+        for (size_t i = 0; i < req->n_credentials; i++) {
+                size_t entry = begin(b, FN_REQUEST_CREDENTIALS), credentials, data;
+
+                proto_append_bytes_field(b, 1, req->credentials[i].name);
+                credentials = begin(b, 2);
+                data = begin(b, 1);
+                append_bytes_map(b, 1, &req->credentials[i].data);
+                end(b, data);
+                end(b, credentials);
+                end(b, entry);
+        }
+}
+
+static int append_schemas(struct buf *b, const struct fn_request *req, struct err *err)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < req->n_schemas && r >= 0; i++) {
+                size_t entry = begin(b, FN_REQUEST_REQUIRED_SCHEMAS), schema;
+
+                proto_append_bytes_field(b, 1, req->schemas[i].name);
+                schema = begin(b, 2);
+                r = append_struct(b, 1, &req->schemas[i].openapi, err);
+                end(b, schema);
+                end(b, entry);
+        }
+        return r;
+}
+
+static int append_request_body(struct buf *b, const struct fn_request *req, struct err *err)
+{
+        int r;
+
+        if ((r = append_state(b, FN_REQUEST_OBSERVED, &req->observed, err)) < 0 ||
+            (r = append_state(b, FN_REQUEST_DESIRED, &req->desired, err)) < 0 ||
+            (r = append_struct(b, FN_REQUEST_INPUT, &req->input, err)) < 0 ||
+            (r = append_struct(b, FN_REQUEST_CONTEXT, &req->context, err)) < 0 ||
+            (r = append_resources_map(b, FN_REQUEST_EXTRA_RESOURCES, &req->extra_resources, err)) < 0)
+                return r;
+        append_credentials(b, req);
+        r = append_resources_map(b, FN_REQUEST_REQUIRED_RESOURCES, &req->required_resources, err);
+        return r < 0 ? r : append_schemas(b, req, err);
+}
+
+int fn_request_encode(struct arena *a, const struct fn_request *req, struct buf *b, struct err *err)
+{
+        int r;
+
+        append_request_meta(b, req);
+        r = append_request_body(b, req, err);
+        return r < 0 ? err_wrap(err, "cannot encode RunFunctionRequest") : buf_check(b, "RunFunctionRequest", err);
+}
+
+int fn_request_make_tag(struct arena *a, const struct fn_request *req, struct str *ret, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct fn_parts parts;
+        int r = append_request_body(&b, req, err);
+
+        if (r < 0)
+                return err_wrap(err, "cannot encode RunFunctionRequest");
+        r = fn_parts_split(a, &proto_fn_v1_RunFunctionRequest, buf_to_arena(&b, a), &parts, err);
+        return r < 0 ? r : fn_request_tag(a, &parts, ret, err);
+}
+
+/* --- Responses --- */
+
+static void append_response_meta(struct buf *b, const struct fn_response *rsp)
+{
+        size_t start, duration;
+
+        if (rsp->tag.n == 0 && rsp->ttl_ns < 0)
+                return;
+        start = begin(b, FN_RESPONSE_META);
+        append_text(b, 1, rsp->tag);
+        if (rsp->ttl_ns >= 0) {
+                duration = begin(b, 2);
+                append_number(b, 1, rsp->ttl_ns / 1000000000);
+                append_number(b, 2, rsp->ttl_ns % 1000000000);
+                end(b, duration);
+        }
+        end(b, start);
+}
+
+static void append_target(struct buf *b, uint32_t number, enum fn_target target)
+{
+        if (target != FN_TARGET_ABSENT)
+                proto_append_varint_field(b, number, (uint64_t)target);
+}
+
+static void append_results(struct buf *b, const struct fn_response *rsp)
+{
+        for (size_t i = 0; i < rsp->n_results; i++) {
+                size_t start = begin(b, FN_RESPONSE_RESULTS);
+
+                append_number(b, 1, rsp->results[i].severity);
+                append_text(b, 2, rsp->results[i].message);
+                append_optional(b, 3, rsp->results[i].reason);
+                append_target(b, 4, rsp->results[i].target);
+                end(b, start);
+        }
+}
+
+static void append_conditions(struct buf *b, const struct fn_response *rsp)
+{
+        for (size_t i = 0; i < rsp->n_conditions; i++) {
+                size_t start = begin(b, FN_RESPONSE_CONDITIONS);
+
+                append_text(b, 1, rsp->conditions[i].type);
+                append_number(b, 2, rsp->conditions[i].status);
+                append_text(b, 3, rsp->conditions[i].reason);
+                append_optional(b, 4, rsp->conditions[i].message);
+                append_target(b, 5, rsp->conditions[i].target);
+                end(b, start);
+        }
+}
+
+static void append_labels(struct buf *b, uint32_t number, const struct fn_selector *s)
+{
+        size_t start = begin(b, number);
+
+        for (size_t i = 0; i < s->n_labels; i++) {
+                size_t entry = begin(b, 1);
+
+                proto_append_bytes_field(b, 1, s->labels[i].key);
+                proto_append_bytes_field(b, 2, s->labels[i].value);
+                end(b, entry);
+        }
+        end(b, start);
+}
+
+static void append_selectors(struct buf *b, uint32_t number, const struct fn_selector *selectors, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const struct fn_selector *s = &selectors[i];
+                size_t entry = begin(b, number), selector;
+
+                proto_append_bytes_field(b, 1, s->name);
+                selector = begin(b, 2);
+                append_text(b, 1, s->api_version);
+                append_text(b, 2, s->kind);
+                append_optional(b, 5, s->namespace);
+                append_optional(b, 3, s->match_name);
+                if (s->has_labels)
+                        append_labels(b, 4, s);
+                end(b, selector);
+                end(b, entry);
+        }
+}
+
+static void append_watch(struct buf *b, const struct fn_watch *watch)
+{
+        size_t start = begin(b, 1000);
+
+        append_text(b, 1, watch->api_version);
+        append_text(b, 2, watch->kind);
+        append_text(b, 3, watch->name);
+        append_text(b, 4, watch->namespace);
+        end(b, start);
+}
+
+static void append_requirements(struct buf *b, const struct fn_requirements *r)
+{
+        size_t start;
+
+        if (!r->is_present)
+                return;
+        start = begin(b, FN_RESPONSE_REQUIREMENTS);
+        append_selectors(b, 1, r->extra_resources, r->n_extra_resources);
+        append_selectors(b, 2, r->resources, r->n_resources);
+        append_selectors(b, 3, r->schemas, r->n_schemas);
+        for (size_t i = 0; i < r->n_watches; i++)
+                append_watch(b, &r->watches[i]);
+        end(b, start);
+}
+
+int fn_response_encode(struct arena *a, const struct fn_response *rsp, struct buf *b, struct err *err)
+{
+        int r;
+
+        append_response_meta(b, rsp);
+        r = append_state(b, FN_RESPONSE_DESIRED, &rsp->desired, err);
+        if (r < 0)
+                return err_wrap(err, "cannot encode RunFunctionResponse");
+        append_results(b, rsp);
+        r = append_struct(b, FN_RESPONSE_CONTEXT, &rsp->context, err);
+        if (r < 0)
+                return err_wrap(err, "cannot encode RunFunctionResponse");
+        append_requirements(b, &rsp->requirements);
+        append_conditions(b, rsp);
+        r = append_struct(b, FN_RESPONSE_OUTPUT, &rsp->output, err);
+        return r < 0 ? err_wrap(err, "cannot encode RunFunctionResponse") : buf_check(b, "RunFunctionResponse", err);
+}

@@ -1,0 +1,215 @@
+/* What a function is given and what it answers, in one form for functions in this process and functions at the other end of a
+ * connection.
+ *
+ * Every part exists as values, as protobuf bytes, or as both: a part that came as bytes is decoded when someone looks, one that was
+ * made of values is encoded when it has to travel, and what nobody looks at stays as it came. Bytes and values live in the arena
+ * of the run, or are pinned to it.
+ *
+ * Numbers: a google.protobuf.Struct knows doubles only, while objects of a cluster hold ints too. Both may stand in a value here;
+ * they mean the same, and a function whose answer could show the difference brings what it reads into the protocol's form with
+ * fn_value_numbers first. */
+#pragma once
+
+#include "err.h"
+#include "str-list.h"
+#include "value.h"
+
+struct buf;
+
+/* A google.protobuf.Struct. Absent when both are NULL. */
+struct fn_struct {
+        struct str encoded;
+        const struct value *value;
+};
+
+static inline bool fn_struct_is_present(const struct fn_struct *s)
+{
+        return s->encoded.p || s->value;
+}
+
+/* The value, decoded now if it has not been; NULL when absent. The struct keeps it. */
+int fn_struct_value(struct arena *a, struct fn_struct *s, const struct value **ret, struct err *err);
+
+/* v with every int as the double it is on the wire; v itself when it has none. */
+const struct value *fn_value_numbers(struct arena *a, const struct value *v);
+
+enum fn_ready {
+        FN_READY_UNSPECIFIED,
+        FN_READY_TRUE,
+        FN_READY_FALSE,
+};
+
+/* A map of names to bytes: connection details, credentials. By key. */
+struct fn_bytes {
+        struct str key;
+        struct str bytes;
+};
+
+struct fn_bytes_map {
+        const struct fn_bytes *p;
+        size_t n;
+};
+
+struct fn_resource {
+        struct str name; /* in a state; empty elsewhere */
+        struct fn_struct object;
+        struct fn_bytes_map connection;
+        enum fn_ready ready;
+};
+
+/* Observed or desired state. A state that came as bytes is opened by the first fn_state_open. */
+struct fn_state {
+        bool is_present;
+        bool is_open;
+        struct str encoded; /* of the whole State message; p is NULL when there is no such form */
+        bool has_composite;
+        struct fn_resource composite;
+        const struct fn_resource *resources; /* by name */
+        size_t n_resources;
+};
+
+int fn_state_open(struct arena *a, struct fn_state *s, struct err *err);
+
+/* NULL when it is not there. The state must be open. */
+const struct fn_resource *fn_state_find(const struct fn_state *s, struct str name);
+
+/* Editing keeps the order and drops the encoded form. The state must be open; the resource is copied, name included. */
+void fn_state_set(struct arena *a, struct fn_state *s, const struct fn_resource *resource);
+void fn_state_remove(struct arena *a, struct fn_state *s, struct str name);
+
+struct fn_resources { /* one requirement, answered */
+        struct str name;
+        const struct fn_resource *items;
+        size_t n_items;
+};
+
+struct fn_resources_map {
+        const struct fn_resources *p; /* by name */
+        size_t n;
+};
+
+struct fn_credentials {
+        struct str name;
+        struct fn_bytes_map data;
+};
+
+struct fn_schema {
+        struct str name;
+        struct fn_struct openapi; /* absent: there is none */
+};
+
+struct fn_request {
+        struct str tag;
+        uint32_t capabilities; /* bit n: capability n */
+        struct fn_state observed;
+        struct fn_state desired;
+        struct fn_struct input;
+        struct fn_struct context;
+        struct fn_resources_map extra_resources;
+        struct fn_resources_map required_resources;
+        const struct fn_credentials *credentials; /* by name */
+        size_t n_credentials;
+        const struct fn_schema *schemas; /* by name */
+        size_t n_schemas;
+};
+
+enum fn_severity {
+        FN_SEVERITY_UNSPECIFIED,
+        FN_SEVERITY_FATAL,
+        FN_SEVERITY_WARNING,
+        FN_SEVERITY_NORMAL,
+};
+
+enum fn_target {
+        FN_TARGET_UNSPECIFIED,
+        FN_TARGET_COMPOSITE,
+        FN_TARGET_COMPOSITE_AND_CLAIM,
+        FN_TARGET_ABSENT = -1, /* the field is not there */
+};
+
+struct fn_result {
+        enum fn_severity severity;
+        struct str message;
+        struct str reason; /* p NULL: absent */
+        enum fn_target target;
+};
+
+struct fn_condition {
+        struct str type;
+        int32_t status; /* as on the wire: 0 unspecified, 1 unknown, 2 true, 3 false */
+        struct str reason;
+        struct str message; /* p NULL: absent */
+        enum fn_target target;
+};
+
+struct fn_label {
+        struct str key;
+        struct str value;
+};
+
+struct fn_selector {
+        struct str name; /* of the requirement */
+        struct str api_version;
+        struct str kind;
+        struct str namespace;  /* p NULL: absent */
+        struct str match_name; /* p NULL: by labels, or nothing given */
+        bool has_labels;
+        const struct fn_label *labels; /* by key */
+        size_t n_labels;
+};
+
+struct fn_watch { /* ours: field 1000 of Requirements */
+        struct str api_version;
+        struct str kind;
+        struct str namespace;
+        struct str name;
+};
+
+struct fn_requirements {
+        bool is_present;
+        const struct fn_selector *extra_resources; /* by name */
+        size_t n_extra_resources;
+        const struct fn_selector *resources;
+        size_t n_resources;
+        const struct fn_selector *schemas; /* api_version and kind only */
+        size_t n_schemas;
+        const struct fn_watch *watches;
+        size_t n_watches;
+};
+
+bool fn_requirements_equal(const struct fn_requirements *a, const struct fn_requirements *b);
+
+struct fn_response {
+        struct str tag;
+        int64_t ttl_ns; /* -1: absent */
+        struct fn_state desired;
+        struct fn_result *results;
+        size_t n_results;
+        struct fn_struct context;
+        struct fn_requirements requirements;
+        struct fn_condition *conditions;
+        size_t n_conditions;
+        struct fn_struct output;
+};
+
+/* A response that passes on desired state and context and echoes the tag, with a TTL of a minute, as the SDKs begin theirs. */
+void fn_response_init(struct fn_response *rsp, const struct fn_request *req);
+
+/* Adds a result with target composite. */
+void fn_response_add_result(struct arena *a, struct fn_response *rsp, enum fn_severity severity, const char *format,
+                            ...) _printf_(4, 5);
+void fn_response_add_condition(struct arena *a, struct fn_response *rsp, const struct fn_condition *c);
+void fn_response_require(struct arena *a, struct fn_response *rsp, const struct fn_selector *selector);
+
+/* --- The wire --- */
+
+/* Encodes in the deterministic order; parts that are bytes already are taken as they are. */
+int fn_request_encode(struct arena *a, const struct fn_request *req, struct buf *b, struct err *err);
+int fn_response_encode(struct arena *a, const struct fn_response *rsp, struct buf *b, struct err *err);
+
+/* Parts stay bytes and point into the message, which must outlive the arena. */
+int fn_request_decode(struct arena *a, struct str bytes, struct fn_request *ret, struct err *err);
+int fn_response_decode(struct arena *a, struct str bytes, struct fn_response *ret, struct err *err);
+
+/* The tag: SHA-256 over the deterministic encoding without meta. */
+int fn_request_make_tag(struct arena *a, const struct fn_request *req, struct str *ret, struct err *err);
