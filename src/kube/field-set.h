@@ -18,7 +18,8 @@ enum path_element_type {
 
 struct field_set; /* NULL is the empty set */
 
-/* From the value under fieldsV1. Unknown prefixes are dropped; anything that is no object is ERR_INVALID in upstream's words. */
+/* From the value under fieldsV1, whose bytes the set borrows. Unknown prefixes are dropped; anything that is no object is
+ * ERR_INVALID in upstream's words. The encoded value has its keys in bytewise order. */
 int field_set_decode(struct arena *a, const struct value *fields, const struct field_set **ret, struct err *err);
 struct value field_set_encode(struct arena *a, const struct field_set *s);
 
