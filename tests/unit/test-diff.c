@@ -1,25 +1,5 @@
 #include "patch.h"
-#include "test.h"
-
-#include "json.h"
-
-static struct arena arena;
-
-static const struct value *parse(const char *text)
-{
-        const struct value *v;
-
-        ASSERT_CASE(text, json_parse(&arena, str_from(text), NULL, &v, NULL) >= 0);
-        return v;
-}
-
-static struct str text_of(const struct value *v)
-{
-        struct str text;
-
-        ASSERT(json_to_str(&arena, v, 0, &text, NULL) >= 0);
-        return text;
-}
+#include "values.h"
 
 TEST(operations)
 {
@@ -64,34 +44,34 @@ TEST(operations)
                   "[{\"op\":\"add\",\"path\":\"/1/1\",\"value\":5},{\"op\":\"add\",\"path\":\"/2\",\"value\":4}]" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 const struct value *from = parse(table[i].from), *to = parse(table[i].to), *result;
                 const struct value *patch = value_diff(&arena, from, to, false);
 
                 /* Compared as text too: the order of operations and their members is part of the form. */
-                ASSERT_STR_CASE(table[i].to, text_of(patch), text_of(parse(table[i].patch)));
+                ASSERT_STR_CASE(table[i].to, str_from(text_of(patch, 0)), str_from(text_of(parse(table[i].patch), 0)));
                 ASSERT_CASE(table[i].to, value_equal(patch, parse(table[i].patch)));
                 ASSERT_CASE(table[i].to, json_patch_apply(&arena, from, patch, &result, NULL) >= 0);
                 ASSERT_CASE(table[i].to, value_equal(result, to));
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(old_values)
 {
         const struct value *from, *to, *patch, *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         from = parse("{\"a\":1,\"b\":[1,{\"x\":2}],\"c\":3}");
         to = parse("{\"a\":2,\"b\":[1],\"d\":4,\"c\":3}");
         patch = value_diff(&arena, from, to, true);
-        ASSERT_STR(text_of(patch), STR("[{\"op\":\"replace\",\"path\":\"/a\",\"value\":2,\"old\":1},"
+        ASSERT_TEXT(text_of(patch, 0), "[{\"op\":\"replace\",\"path\":\"/a\",\"value\":2,\"old\":1},"
                                        "{\"op\":\"remove\",\"path\":\"/b/1\",\"old\":{\"x\":2}},"
-                                       "{\"op\":\"add\",\"path\":\"/d\",\"value\":4}]"));
+                                       "{\"op\":\"add\",\"path\":\"/d\",\"value\":4}]");
         ASSERT(json_patch_apply(&arena, from, patch, &result, NULL) >= 0);
         ASSERT(value_equal(result, to));
-        arena_done(&arena);
+        end();
 }
 
 /* Random values, and random changes of them. */
@@ -192,7 +172,7 @@ TEST(patches_lead_from_one_to_the_other)
                 const struct value *patch, *result;
                 struct value from, to;
 
-                arena_init(&arena, "test", 0);
+                begin();
                 from = random_value(4);
                 to = draw(2) ? changed(&from, 4) : random_value(4);
                 patch = value_diff(&arena, &from, &to, seed % 2);
@@ -205,7 +185,7 @@ TEST(patches_lead_from_one_to_the_other)
                         ASSERT(value_equal(merge_patch_apply(&arena, &from, patch), &to));
                         n_merges++;
                 }
-                arena_done(&arena);
+                end();
                 state = seed;
         }
         ASSERT(n_changes > 8000 && n_merges > 4000);

@@ -1,30 +1,10 @@
 #include "patch.h"
-#include "test.h"
+#include "values.h"
 
 #include "buf.h"
-#include "json.h"
 #include "limits.h"
 
 /* Results are what gopkg.in/evanphx/json-patch.v4 v4.13.0 answered, or RFC 7396 has in its appendix. */
-
-static struct arena arena;
-
-static const struct value *parse(const char *text)
-{
-        const struct value *v;
-
-        ASSERT_CASE(text, json_parse(&arena, str_from(text), NULL, &v, NULL) >= 0);
-        return v;
-}
-
-static void check_value(const char *what, const struct value *v, const char *wanted)
-{
-        struct str text;
-
-        ASSERT(json_to_str(&arena, v, JSON_SORT_KEYS, &text, NULL) >= 0);
-        if (!value_equal(v, parse(wanted)))
-                test_fail(__FILE__, __LINE__, "[%s] is %.*s, wanted %s", what, STR_ARG(text), wanted);
-}
 
 #define LIST "{\"a\":[1,2,3]}"
 
@@ -109,7 +89,7 @@ TEST(apply)
                   "{\"a\":[0,[2,3]]}" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 _cleanup_err_ struct err err = { 0 };
                 const struct value *document = parse(table[i].document), *result;
@@ -120,7 +100,7 @@ TEST(apply)
                 check_value(table[i].patch, result, table[i].result);
                 check_value("the old document", document, table[i].document);
         }
-        arena_done(&arena);
+        end();
 }
 
 /* The library fails in all of these but one; the texts are ours. */
@@ -210,7 +190,7 @@ TEST(apply_errors)
                 { "3", "[{\"op\":\"add\",\"path\":\"/a\"}]", "operation 0 (add /a): nothing to hold '/a' exists" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 _cleanup_err_ struct err err = { 0 };
                 const struct value *document = parse(table[i].document), *result = NULL;
@@ -221,7 +201,7 @@ TEST(apply_errors)
                 check_value("the old document", document, table[i].document);
                 ASSERT_INT(json_patch_apply(&arena, document, parse(table[i].patch), &result, NULL), ERR_INVALID);
         }
-        arena_done(&arena);
+        end();
 }
 
 /* A message repeats the first 256 bytes of a text at most, whole characters only. */
@@ -233,7 +213,7 @@ TEST(long_texts_are_cut_in_messages)
         const struct value *result;
         struct member members[2];
 
-        arena_init(&arena, "test", 0);
+        begin();
         text[0] = '/';
         text[1] = 'x';
         for (size_t i = 2; i + 1 < sizeof(text); i += 2)
@@ -249,14 +229,14 @@ TEST(long_texts_are_cut_in_messages)
         ASSERT(str_starts_with(str_from(err_message(&err)), str_from(wanted)));
         ASSERT(str_ends_with(str_from(err_message(&err)), STR("\xc3\xa9' exists")));
         ASSERT(strlen(err_message(&err)) < 600);
-        arena_done(&arena);
+        end();
 }
 
 TEST(untouched_parts_are_shared)
 {
         const struct value *document, *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         document = parse("{\"a\":{\"b\":{\"c\":1}},\"d\":{\"e\":1}}");
         ASSERT(json_patch_apply(&arena, document, parse("[{\"op\":\"add\",\"path\":\"/d/f\",\"value\":1}]"), &result,
                                 NULL) >= 0);
@@ -264,7 +244,7 @@ TEST(untouched_parts_are_shared)
         ASSERT(json_patch_apply(&arena, document, parse("[{\"op\":\"test\",\"path\":\"/d/e\",\"value\":1}]"), &result,
                                 NULL) >= 0);
         ASSERT(result == document);
-        arena_done(&arena);
+        end();
 }
 
 static const struct value *repeated(const char *operation, size_t n)
@@ -284,14 +264,14 @@ TEST(operations_are_limited)
         _cleanup_err_ struct err err = { 0 };
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         ASSERT(json_patch_apply(&arena, parse(LIST), repeated(operation, LIMIT_PATCH_OPERATIONS), &result, NULL) >= 0);
         ASSERT_INT(value_count(value_get(result, STR("a"))), LIMIT_PATCH_OPERATIONS + 3);
         ASSERT_INT(json_patch_apply(&arena, parse(LIST), repeated(operation, LIMIT_PATCH_OPERATIONS + 1), &result,
                                     &err),
                    ERR_LIMIT);
         ASSERT_TEXT(err_message(&err), "patch has 10001 operations, more than the limit of 10000");
-        arena_done(&arena);
+        end();
 }
 
 /* Each copy doubles the document. */
@@ -300,14 +280,14 @@ TEST(copies_are_limited)
         _cleanup_err_ struct err err = { 0 };
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         ASSERT_INT(json_patch_apply(&arena, parse("{\"a\":[\"some text\"]}"),
                                     repeated("{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/a/-\"}", 900), &result,
                                     &err),
                    ERR_LIMIT);
         ASSERT(str_ends_with(str_from(err_message(&err)),
                              STR(" (copy /a/-): copies are larger than the limit of 16777216 bytes")));
-        arena_done(&arena);
+        end();
 }
 
 /* v holds 600 levels, and so does what stands at /a, whose innermost array has one item. */
@@ -320,7 +300,7 @@ TEST(depth_is_limited)
         struct value v = value_empty_array, one = value_of_int(1), a;
         const struct value *document, *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         a = value_of_items(&arena, &one, 1);
         for (int i = 1; i < 600; i++) {
                 v = value_of_items(&arena, &v, 1);
@@ -351,7 +331,7 @@ TEST(depth_is_limited)
                             str_ends_with(str_from(err_message(&err)),
                                           STR("value would be nested deeper than the limit of 1000 levels")));
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(budget_is_kept)
@@ -360,13 +340,13 @@ TEST(budget_is_kept)
         _cleanup_arena_ struct arena small;
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         arena_init(&small, "request", 100000);
         ASSERT_INT(json_patch_apply(&small, parse(LIST),
                                     repeated("{\"op\":\"add\",\"path\":\"/a/0\",\"value\":1}", 10000), &result, &err),
                    ERR_LIMIT);
         ASSERT(str_ends_with(str_from(err_message(&err)), STR("request memory limit of 100000 bytes exceeded")));
-        arena_done(&arena);
+        end();
 }
 
 /* Ten thousand edits of a large array, a large object and a new object copy each container once. */
@@ -378,7 +358,7 @@ TEST(many_operations_take_little_memory)
         struct object_builder members;
         _cleanup_arena_ struct arena work;
 
-        arena_init(&arena, "test", 0);
+        begin();
         arena_init(&work, "request", 64u << 20);
         array_builder_init(&items, &arena, 0);
         object_builder_init(&members, &arena, 0);
@@ -402,7 +382,7 @@ TEST(many_operations_take_little_memory)
         patch = array_builder_finish(&operations);
         ASSERT(json_patch_apply(&work, &document, &patch, &result, NULL) >= 0);
         ASSERT_INT(value_count(result), 20001 - 1667);
-        arena_done(&arena);
+        end();
 }
 
 TEST(merge_patch)
@@ -433,7 +413,7 @@ TEST(merge_patch)
                 { "{\"a\":{\"b\":1}}", "{}", "{\"a\":{\"b\":1}}" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 const struct value *document = parse(table[i].document);
 
@@ -441,7 +421,7 @@ TEST(merge_patch)
                             table[i].result);
                 check_value("the old document", document, table[i].document);
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(merge_patch_create)
@@ -465,9 +445,9 @@ TEST(merge_patch_create)
                 { "{}", "3", "3" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++)
                 check_value(table[i].to, merge_patch_create(&arena, parse(table[i].from), parse(table[i].to)),
                             table[i].patch);
-        arena_done(&arena);
+        end();
 }

@@ -1,30 +1,9 @@
 #include "path.h"
-#include "test.h"
-
-#include "json.h"
+#include "values.h"
 
 #include <math.h>
 
 /* Expectations are what crossplane-runtime v2.3.3 (by way of mergo 1.0.2) answered. */
-
-static struct arena arena;
-
-static const struct value *parse(const char *text)
-{
-        const struct value *v;
-
-        ASSERT_CASE(text, json_parse(&arena, str_from(text), NULL, &v, NULL) >= 0);
-        return v;
-}
-
-static void check_value(const char *what, const struct value *v, const char *wanted)
-{
-        struct str text;
-
-        ASSERT(json_to_str(&arena, v, JSON_SORT_KEYS, &text, NULL) >= 0);
-        if (!value_equal(v, parse(wanted)))
-                test_fail(__FILE__, __LINE__, "[%s] is %.*s, wanted %s", what, STR_ARG(text), wanted);
-}
 
 static const struct merge_options force = { false, false };
 static const struct merge_options keep = { true, false };
@@ -77,7 +56,7 @@ TEST(merge_table)
         };
         const struct merge_options *options[] = { &force, &keep, &append, &keep_append };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 const char *const wanted[] = { table[i].force, table[i].keep, table[i].append, table[i].keep_append };
 
@@ -95,7 +74,7 @@ TEST(merge_table)
                         check_value("the source", s, table[i].source);
                 }
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(append_errors_name_the_type)
@@ -108,7 +87,7 @@ TEST(append_errors_name_the_type)
                 { "0", "int64" },     { "1.5", "float64" },  { "{}", "map[string]interface {}" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 _cleanup_err_ struct err err = { 0 };
                 struct str wanted = arena_printf(&arena,
@@ -126,17 +105,17 @@ TEST(append_errors_name_the_type)
                            ERR_INVALID);
                 ASSERT_STR(str_from(err_message(&err)), wanted);
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(without_options_source_replaces)
 {
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         ASSERT(merge_values(&arena, parse("{\"a\":1}"), parse("{\"b\":2}"), NULL, &result, NULL) >= 0);
         check_value("replaced", result, "{\"b\":2}");
-        arena_done(&arena);
+        end();
 }
 
 /* 60000 items on either side would be 3.6 billion comparisons one by one. */
@@ -147,7 +126,7 @@ TEST(appending_long_arrays_is_fast)
         struct value destination, same;
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         array_builder_init(&mixed, &arena, N);
         array_builder_init(&equal, &arena, N);
         for (int i = 0; i < N; i++) {
@@ -160,7 +139,7 @@ TEST(appending_long_arrays_is_fast)
         ASSERT_INT(value_count(result), N);
         ASSERT(merge_values(&arena, &same, &destination, &append, &result, NULL) >= 0);
         ASSERT_INT(value_count(result), 2 * N - 1);
-        arena_done(&arena);
+        end();
 }
 
 TEST(merge_at_a_path)
@@ -189,7 +168,7 @@ TEST(merge_at_a_path)
                   "failed to merge values: cannot append two slices with different type ([]interface {}, bool)" },
         };
 
-        arena_init(&arena, "test", 0);
+        begin();
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 _cleanup_err_ struct err err = { 0 };
                 const struct value *document = parse(table[i].document), *result;
@@ -208,7 +187,7 @@ TEST(merge_at_a_path)
                 }
                 check_value("the old root", document, table[i].document);
         }
-        arena_done(&arena);
+        end();
 }
 
 TEST(merge_refuses_nan)
@@ -217,8 +196,8 @@ TEST(merge_refuses_nan)
         struct value nan = value_of_double(NAN);
         const struct value *result;
 
-        arena_init(&arena, "test", 0);
+        begin();
         ASSERT_INT(path_merge(&arena, &value_empty_object, STR("b"), &nan, &force, &result, &err), ERR_INVALID);
         ASSERT_TEXT(err_message(&err), "cannot marshal value to JSON: json: unsupported value: NaN");
-        arena_done(&arena);
+        end();
 }

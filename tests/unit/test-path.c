@@ -1,56 +1,12 @@
 #include "path.h"
-#include "test.h"
+#include "values.h"
 
 #include "buf.h"
-#include "json.h"
 #include "limits.h"
 
 #include <math.h>
 
 /* Expectations are what crossplane-runtime v2.3.3 answered, unless a comment says that we differ. */
-
-static struct arena arena;
-
-static const struct value *parse(const char *text)
-{
-        _cleanup_err_ struct err err = { 0 };
-        const struct value *v;
-        int r = json_parse(&arena, str_from(text), NULL, &v, &err);
-
-        if (r < 0)
-                test_fail(__FILE__, __LINE__, "%s: %s", text, err_message(&err));
-        return v;
-}
-
-static const char *text_of(const struct value *v)
-{
-        struct str text;
-
-        ASSERT(json_to_str(&arena, v, JSON_SORT_KEYS, &text, NULL) >= 0);
-        return arena_cstring(&arena, text);
-}
-
-static void check_value(const char *what, const struct value *v, const char *wanted)
-{
-        if (!value_equal(v, parse(wanted)))
-                test_fail(__FILE__, __LINE__, "[%s] is %s, wanted %s", what, text_of(v), wanted);
-}
-
-static void check_error(const char *what, int r, const struct err *err, int code, const char *message)
-{
-        ASSERT_STR_CASE(what, str_from(err_message(err)), str_from(message));
-        ASSERT_CASE(what, r == code && err->code == code);
-}
-
-static void begin(void)
-{
-        arena_init(&arena, "test", 0);
-}
-
-static void end(void)
-{
-        arena_done(&arena);
-}
 
 TEST(parse_and_print)
 {
