@@ -1,8 +1,6 @@
 /* Composes as many Robots as an XRobotGroup asks for. Each gets a colour once and keeps it. */
 #include "function.h"
 
-#include <stdio.h>
-
 static const char *const colors[] = { "red", "green", "blue", "yellow", "orange" };
 
 #define N_COLORS   (sizeof(colors) / sizeof(colors[0]))
@@ -35,12 +33,10 @@ static const char *choose_color(struct weft_request *req, struct weft_response *
 
 static void compose_robot(struct weft_request *req, struct weft_response *rsp, const char *group, int64_t i)
 {
-        char name[32], external_name[512];
-        struct weft_value *robot;
+        const char *name = weft_format(req, "robot-%lld", (long long)i);
+        const char *external_name = weft_format(req, "%s-%s", group, name);
+        struct weft_value *robot = weft_compose(rsp, name, "iam.dummy.upbound.io/v1alpha1", "Robot");
 
-        snprintf(name, sizeof(name), "robot-%lld", (long long)i);
-        snprintf(external_name, sizeof(external_name), "%s-%s", group, name);
-        robot = weft_compose(rsp, name, "iam.dummy.upbound.io/v1alpha1", "Robot");
         weft_set_external_name(robot, external_name);
         weft_set_string(robot, "spec.forProvider.color", choose_color(req, rsp, name, external_name));
         if (weft_is_ready(weft_observed(req, name)))
