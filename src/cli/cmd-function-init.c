@@ -138,7 +138,7 @@ static int write_project(const char *directory, struct str name, struct err *err
 
 static void show_what_next(const char *directory, struct str name)
 {
-        printf("%.*s is in %s. What to do next:\n\n", STR_ARG(name), directory);
+        printf("Wrote %.*s to the directory %s\n\n", STR_ARG(name), directory);
         printf("    cd %s\n", directory);
         printf("    make test     # builds it and runs its unit test\n");
         printf("    make run      # serves it here, and says how to call it\n\n");
