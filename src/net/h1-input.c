@@ -106,7 +106,6 @@ static void take_response(struct h1 *h1, struct str text)
                 http_connection_close(&h1->connection, &err);
                 return;
         }
-        x->ex.was_processed = true;
         if (x->ex.response.status < 200) {
                 x->ex.response = (struct http_head) { 0 };
                 if (++x->n_interim > MAX_INTERIM)
@@ -146,11 +145,12 @@ static bool take_head(struct h1 *h1)
                 return false;
         }
         h1->head_since_ns = 0;
+        drop_input(h1,
+                   (size_t)(text.p - whole.p) + n); /* first: a message without a body may be the end of its exchange */
         if (h1->connection.options.is_server)
                 take_request(h1, str_first(text, n));
         else
                 take_response(h1, str_first(text, n));
-        drop_input(h1, (size_t)(text.p - whole.p) + n);
         return true;
 }
 

@@ -199,6 +199,7 @@ struct exchange *h1_request(struct http_connection *c, const struct http_head *h
         x->ex.callbacks = callbacks;
         x->ex.owner = owner;
         x->is_head = str_equal(head->method, STR("HEAD"));
+        x->ex.was_processed = true; /* as far as we can know once the head is written */
         x->has_body_left = has_body;
         x->has_finished = !has_body;
         x->is_chunking = has_body && !http_fields_get(&head->fields, STR("content-length")).p;

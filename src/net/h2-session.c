@@ -118,7 +118,6 @@ static void on_headers(struct h2 *h2, struct h2_exchange *x, const nghttp2_frame
                 if (!x->has_told && !x->is_reset)
                         exchange_reset(&x->ex, HTTP_RESET_INTERNAL_ERROR);
         } else if (!x->has_head) {
-                x->ex.was_processed = true;
                 if (x->ex.response.status < 200) {
                         if (++x->n_interim > MAX_INTERIM)
                                 exchange_reset(&x->ex, HTTP_RESET_ENHANCE_YOUR_CALM);
@@ -182,6 +181,12 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
                 nghttp2_session_consume(session, id, n);
                 return 0;
         }
+        /* The library resets the stream at the end of the turn; until that is out, what breaks the window is not kept. */
+        if (x->unconsumed + n > MAX(h2->connection.options.window_bytes, (uint32_t)NGHTTP2_INITIAL_WINDOW_SIZE)) {
+                x->is_reset = true;
+                nghttp2_session_consume(session, id, n);
+                return 0;
+        }
         progress_add(&x->input, n, h2->now_ns);
         x->unconsumed += n;
         x->ex.callbacks->on_body(&x->ex, str_make((const char *)data, n));
@@ -200,8 +205,8 @@ static int on_exchange_closed(nghttp2_session *session, int32_t id, uint32_t cod
         x->ex.peer_reset = (enum http_reset)code;
         if (code != NGHTTP2_NO_ERROR) {
                 err_set(&err, ERR_CLOSED, "the HTTP/2 stream was reset: %s", nghttp2_http2_strerror(code));
-                if (code != NGHTTP2_REFUSED_STREAM)
-                        x->ex.was_processed = true;
+                if (code == NGHTTP2_REFUSED_STREAM)
+                        x->ex.was_processed = false;
         } else if (!x->ex.has_peer_ended) {
                 err_set(&err, ERR_CLOSED, "the HTTP/2 stream ended early");
         }
@@ -230,12 +235,18 @@ static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int
         return 0;
 }
 
-/* A server whose answer is complete before the request is asks the peer to stop sending. */
+/* From here on the peer may act on a request. A server whose answer is complete before the request is asks the peer to stop sending. */
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
         struct h2 *h2 = arg;
         struct h2_exchange *x;
 
+        if (!h2->connection.options.is_server && frame->hd.type == NGHTTP2_HEADERS) {
+                x = find(session, frame->hd.stream_id);
+                if (x)
+                        x->ex.was_processed = true;
+                return 0;
+        }
         if (!h2->connection.options.is_server || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM) ||
             (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
                 return 0;
