@@ -1,8 +1,7 @@
 #include "fn-parts.h"
 
-#include <openssl/evp.h>
-
 #include "buf.h"
+#include "digest.h"
 
 /* Collects the pieces of one field: a view of the message while they stand side by side, a copy once they do not. */
 struct gather {
@@ -183,8 +182,6 @@ int fn_request_tag(struct arena *a, const struct fn_parts *request, struct str *
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0), hex = BUF_INIT(0);
         struct fn_parts parts = *request;
-        unsigned char digest[EVP_MAX_MD_SIZE];
-        unsigned n = 0;
         int r;
 
         parts.part[FN_REQUEST_META] = STR_NONE;
@@ -194,10 +191,7 @@ int fn_request_tag(struct arena *a, const struct fn_parts *request, struct str *
         if (r < 0)
                 return r;
         fn_parts_append(&b, &parts);
-        if (EVP_Digest(b.n ? b.p : "", b.n, digest, &n, EVP_sha256(), NULL) != 1)
-                return err_set(err, ERR_FAILED, "cannot compute SHA-256");
-        for (unsigned i = 0; i < n; i++)
-                buf_appendf(&hex, "%02x", digest[i]);
+        sha256_append_hex(&hex, buf_str(&b));
         *ret_tag = buf_to_arena(&hex, a);
         return 0;
 }

@@ -4,6 +4,8 @@
 #include "arena.h"
 #include "value.h"
 
+struct buf;
+
 enum field_error_type {
         FIELD_REQUIRED,      /* `Required value` */
         FIELD_INVALID,       /* `Invalid value: V: detail` */
@@ -35,12 +37,13 @@ static inline void field_errors_init(struct field_errors *e, struct arena *a)
         *e = (struct field_errors) { .arena = a };
 }
 
-/* field is copied. value may be NULL, and is written as JSON behind the type's word (`Invalid value: "x"`); the detail
- * follows behind `: ` unless it is empty. Required, Forbidden, TooLong, TooMany and Internal never show the value. */
+/* field is copied; empty is `<nil>`. value is written behind the type's word as Go's library does it: strings quoted by Go's
+ * rules, a lone double as %v, everything else as JSON, NULL as null. The detail follows behind `: ` unless it is empty.
+ * Required, Forbidden, TooLong and Internal never show the value; that of TooMany is the count. */
 void field_error_add(struct field_errors *e, enum field_error_type type, struct str field, const struct value *value,
                      const char *format, ...) _printf_(5, 6);
 
-/* `Unsupported value: "x": supported values: "a", "b"`: the alternatives are quoted and sorted here. */
+/* `Unsupported value: "x": supported values: "a", "b"`: the alternatives are quoted here and stay in the order given. */
 void field_error_add_unsupported(struct field_errors *e, struct str field, const struct value *value,
                                  const struct str *supported, size_t n);
 
@@ -52,3 +55,7 @@ const char *field_error_reason(enum field_error_type type);
 
 /* Sorted by path, stable: upstream's order between siblings is random. */
 void field_errors_sort(struct field_errors *e);
+
+/* As an aggregate of them reads in Go: `field: text`, or `[field: text, field: text]` when there are several; equal ones are
+ * said once. Nothing when there are none. */
+void field_errors_append(struct buf *b, const struct field_errors *e);

@@ -24,7 +24,8 @@ struct kind_version {
         struct str scale_spec_path; /* `.spec.replicas` */
         struct str scale_status_path;
         struct str scale_selector_path;
-        const struct str *selectable_fields; /* `spec.color` */
+        const struct str
+                *selectable_fields; /* `spec.color`; NULL for built-in kinds that know none (field-selector.h) */
         size_t n_selectable_fields;
 };
 
@@ -69,7 +70,8 @@ struct status_subject kind_subject(const struct kind *k, struct str name);
 /* From a CRD (apiextensions.k8s.io/v1). The CRD must have been checked with crd_check. */
 int kind_from_crd(const struct value *crd, struct kind **ret, struct err *err);
 
-/* A kind nobody has described: schemaless, plural and scope as given. One version, as in gvk. */
+/* A kind nobody has described: schemaless, plural guessed, scope as given, with a status subresource. One version, as in
+ * gvk. */
 struct kind *kind_schemaless(struct gvk gvk, bool is_namespaced);
 
 /* Lower-case plural by the usual English rules, as meta.UnsafeGuessKindToResource does it. */

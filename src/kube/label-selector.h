@@ -20,12 +20,13 @@ enum selector_operator {
 struct label_requirement {
         struct str key;
         enum selector_operator operator;
-        const struct str *values; /* sorted, without duplicates */
+        bool is_double_equals;    /* SELECT_EQUALS was written `==`, and is again in its text */
+        const struct str *values; /* sorted; without duplicates when they come from text */
         size_t n_values;
 };
 
 struct label_selector {
-        const struct label_requirement *requirements; /* all must hold; none: everything matches */
+        const struct label_requirement *requirements; /* all must hold; none: everything matches. By key */
         size_t n;
         bool matches_nothing;
 };
@@ -33,7 +34,8 @@ struct label_selector {
 /* Both live in the arena and borrow text. Errors in the words of spec/apiserver 2.10, ERR_INVALID with REASON_BAD_REQUEST. */
 int label_selector_parse(struct arena *a, struct str text, struct label_selector *ret, struct err *err);
 
-/* From {matchLabels, matchExpressions}; NULL or null matches nothing, {} everything. */
+/* From {matchLabels, matchExpressions}; NULL or null matches nothing, {} everything. Errors as in the words of
+ * metav1.LabelSelectorAsSelector. */
 int label_selector_from_value(struct arena *a, const struct value *selector, struct label_selector *ret,
                               struct err *err);
 

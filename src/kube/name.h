@@ -5,8 +5,6 @@
 #include "err.h"
 #include "value.h"
 
-struct random;
-
 /* Kubernetes' messages, e.g. `a lowercase RFC 1123 subdomain must consist of ...`. Each returns how many it has put into
  * texts (room for 4). as_prefix: the text is a generateName, whose trailing dashes are masked. */
 size_t name_check_subdomain(struct arena *a, struct str name, bool as_prefix, struct str *texts);
@@ -15,6 +13,7 @@ size_t name_check_label_1035(struct arena *a, struct str name, bool as_prefix, s
 size_t name_check_path_segment(struct arena *a, struct str name, bool as_prefix, struct str *texts); /* RBAC, events */
 size_t name_check_qualified(struct arena *a, struct str name, struct str *texts);                    /* label keys */
 size_t name_check_label_value(struct arena *a, struct str v, struct str *texts);
+size_t name_check_config_key(struct arena *a, struct str key, struct str *texts); /* keys of Secrets and ConfigMaps */
 
 /* prefix cut to 58 bytes + 5 random characters of `bcdfghjklmnpqrstvwxz2456789`. */
 struct str name_generate(struct arena *a, struct str prefix);
