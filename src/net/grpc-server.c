@@ -1,7 +1,6 @@
-/* A call's way: its head and body arrive on the loop thread of its connection, which collects the message; a worker takes it
- * from the queue, runs the handler and posts the call back; the loop sends the answer. A call belongs to its loop except
- * between queue and post, when the worker has it; ex and is_with_worker are the loop's alone, and the call is freed there
- * when both have let go. */
+/* A call's way: its head and body arrive on the loop thread of its connection, which collects the message; a worker runs the
+ * handler; the loop sends the answer. A call belongs to its loop except from submit to finish of its job, when the worker has it; ex
+ * and is_with_worker are the loop's alone, and the call is freed there when both have let go. */
 #include "grpc-server.h"
 
 #include "arena.h"
@@ -13,8 +12,8 @@
 #include "log.h"
 #include "loop.h"
 #include "map.h"
-#include "queue.h"
 #include "vec.h"
+#include "workers.h"
 
 #include <stdatomic.h>
 #include <sys/sysinfo.h>
@@ -26,8 +25,7 @@ struct grpc_server {
         struct grpc_server_options options;
         struct http_server *http;
         struct map methods; /* name -> const struct grpc_method * */
-        struct queue queue; /* of struct call */
-        struct thread **workers;
+        struct workers *workers;
         struct grpc_health health;
         struct grpc_method health_check;
         VEC(struct str) services;     /* full names, for reflection; in the methods' names */
@@ -41,14 +39,13 @@ struct call {
         struct grpc_reader reader;
         struct bytes *message;
         size_t counted_bytes; /* in server->waiting_bytes */
-        struct arena arena;
+        struct arena arena;   /* of the call itself; the handler has another one */
         struct grpc_request request;
         struct cancel *cancel;
         struct buf reply; /* prefix and message; of reflection, input that waits for room */
         enum grpc_status status;
         struct err err;
-        struct loop *loop;
-        struct loop_task answered;
+        struct job job;
         int refusal; /* HTTP status for what is not gRPC, told at the end of the request; 0: none */
         bool is_with_worker;
         bool has_answered;
@@ -91,8 +88,9 @@ static void free_call_if_done(struct call *c)
 static void add_status(struct http_fields *fields, struct arena *a, enum grpc_status status, struct str message)
 {
         _cleanup_buf_ struct buf encoded = BUF_INIT(0);
+        char digits[] = { (char)('0' + status / 10), (char)('0' + status % 10) };
 
-        http_fields_add(fields, a, STR("grpc-status"), arena_printf(a, "%d", (int)status));
+        http_fields_add(fields, a, STR("grpc-status"), str_skip(str_make(digits, 2), status < 10));
         if (message.n == 0)
                 return;
         grpc_append_message(&encoded, str_first(message, LIMIT_STATUS_MESSAGE_BYTES));
@@ -145,9 +143,9 @@ static void end_answer(struct call *c)
         exchange_finish(c->ex, &trailers);
 }
 
-static void on_answered(struct loop_task *t)
+static void on_answered(struct job *j)
 {
-        struct call *c = CONTAINER_OF(t, struct call, answered);
+        struct call *c = CONTAINER_OF(j, struct call, job);
 
         c->is_with_worker = false;
         if (c->ex && c->status != GRPC_OK) {
@@ -202,6 +200,23 @@ static enum grpc_status read_message(struct call *c)
         return GRPC_OK;
 }
 
+static enum grpc_status run_handler(struct call *c)
+{
+        struct http_fields *metadata = &c->request.reply_metadata, given;
+        enum grpc_status status;
+        struct arena arena;
+
+        arena_init(&arena, "call", 0);
+        c->request.arena = &arena;
+        status = c->method->handle(c->method->context, &c->request, &c->reply, &c->err);
+        given = *metadata;
+        *metadata = (struct http_fields) { 0 };
+        for (size_t i = 0; i < given.n; i++)
+                http_fields_add(metadata, &c->arena, given.p[i].name, given.p[i].value);
+        arena_done(&arena);
+        return status;
+}
+
 static enum grpc_status handle(struct call *c)
 {
         enum grpc_status status;
@@ -218,7 +233,7 @@ static enum grpc_status handle(struct call *c)
         if (status != GRPC_OK)
                 return status;
         buf_append_repeat(&c->reply, 0, PREFIX_BYTES);
-        status = c->method->handle(c->method->context, &c->request, &c->reply, &c->err);
+        status = run_handler(c);
         if (status == GRPC_OK && buf_check(&c->reply, "the response", &c->err) < 0)
                 return GRPC_RESOURCE_EXHAUSTED;
         if (status == GRPC_OK)
@@ -226,17 +241,11 @@ static enum grpc_status handle(struct call *c)
         return status;
 }
 
-static void work(void *arg)
+static void run_call(struct job *j)
 {
-        struct grpc_server *s = arg;
-        void *item;
+        struct call *c = CONTAINER_OF(j, struct call, job);
 
-        while (queue_pop(&s->queue, &item, NULL, DEADLINE_NONE, NULL) >= 0) {
-                struct call *c = item;
-
-                c->status = handle(c);
-                loop_post(c->loop, &c->answered);
-        }
+        c->status = handle(c);
 }
 
 /* Requests */
@@ -244,7 +253,7 @@ static void work(void *arg)
 static void enqueue(struct call *c)
 {
         c->is_with_worker = true;
-        if (queue_try_push(&c->server->queue, c, 0) < 0) {
+        if (workers_submit(c->server->workers, c->ex->loop, &c->job) < 0) {
                 c->is_with_worker = false;
                 answer_status(c, GRPC_UNAVAILABLE, STR("the server is busy or shutting down"));
         }
@@ -403,8 +412,7 @@ static struct call *new_call(struct grpc_server *s, struct exchange *ex)
 
         c->server = s;
         c->ex = ex;
-        c->loop = ex->loop;
-        c->answered.run = on_answered;
+        c->job = (struct job) { .run = run_call, .finish = on_answered };
         arena_init(&c->arena, "call", 0);
         grpc_reader_init(&c->reader, s->options.max_receive_bytes);
         buf_init(&c->reply, 0);
@@ -413,7 +421,6 @@ static struct call *new_call(struct grpc_server *s, struct exchange *ex)
                 .method = arena_copy(&c->arena, ex->request.path),
                 .deadline = DEADLINE_NONE,
                 .cancel = c->cancel,
-                .arena = &c->arena,
         };
         /* The exchange may end before the handler does: what the handler sees is the call's own. */
         return c;
@@ -506,18 +513,6 @@ static void add_methods(struct grpc_server *s)
         }
 }
 
-static int start_workers(struct grpc_server *s, struct err *err)
-{
-        s->workers = xcalloc(s->options.n_workers, sizeof(*s->workers));
-        for (unsigned i = 0; i < s->options.n_workers; i++) {
-                int r = thread_start("grpc", work, s, &s->workers[i], err);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 static void set_defaults(struct grpc_server_options *o)
 {
         if (o->n_workers == 0)
@@ -539,9 +534,8 @@ int grpc_server_new(const struct grpc_server_options *options, struct grpc_serve
         s->options.http.on_request = on_request;
         s->options.http.context = s;
         grpc_health_init(&s->health);
-        queue_init(&s->queue, "gRPC calls", MAX_QUEUED_CALLS, 0);
         add_methods(s);
-        r = start_workers(s, err);
+        r = workers_new("grpc", s->options.n_workers, MAX_QUEUED_CALLS, &s->workers, err);
         if (r >= 0)
                 r = http_server_new(&s->options.http, &s->http, err);
         if (r < 0) {
@@ -581,15 +575,10 @@ void grpc_server_free(struct grpc_server *s)
                 return;
         if (s->http)
                 http_server_close(s->http);
-        queue_close(&s->queue);
-        for (unsigned i = 0; i < s->options.n_workers && s->workers; i++)
-                if (s->workers[i])
-                        thread_join(s->workers[i]);
+        workers_free(s->workers);
         http_server_free(s->http);
-        queue_done(&s->queue);
         map_done(&s->methods);
         vec_done(&s->services);
         grpc_health_done(&s->health);
-        free(s->workers);
         free(s);
 }

@@ -13,7 +13,7 @@ struct grpc_request {
         const struct http_fields *metadata;
         struct deadline deadline;          /* from grpc-timeout; none without it */
         struct cancel *cancel;             /* triggered when the client gives up or the connection is lost */
-        struct arena *arena;               /* for the handler's own use */
+        struct arena *arena;               /* for the handler's own use; ends with it */
         struct http_fields reply_metadata; /* sent with the response's head; add with the arena above */
 };
 

@@ -1,0 +1,391 @@
+#include "workers.h"
+
+#include "clock.h"
+#include "loop.h"
+#include "park.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+/* How often a loop with jobs out looks after them. */
+#define TICK_MS 1
+
+/* Jobs that wait longer than this get another worker if there is a processor for it. */
+#define PATIENCE_NS 100000
+
+/* A worker that is at one job for longer than this is not counted on. A job that is merely interrupted, by the loop's own thread
+ * or another's, comes nowhere near it. */
+#define STUCK_NS 1000000
+
+/* Finished jobs that a worker keeps back at most. */
+#define MAX_UNTOLD 32
+
+/* One loop's side. */
+struct worker_lane {
+        struct worker_lane *next; /* immutable after publish */
+        struct workers *workers;
+        struct loop *loop;
+        _Atomic(struct job *) finished; /* newest first */
+        _Atomic bool is_told;           /* the task is posted and has not begun */
+        _Atomic bool is_alone; /* the loop does not tick: each finished job is told at once. Set by the loop alone */
+        struct loop_task task;
+        struct loop_flush flush; /* loop thread only, like all below */
+        uv_timer_t timer;
+};
+
+struct worker {
+        struct workers *workers;
+        struct thread *thread;
+        struct worker *next_idle;   /* guarded by the mutex; by who called it up until it is unparked */
+        bool is_idle;               /* the same */
+        int64_t began_ns;           /* its job; the same */
+        struct worker_lane *untold; /* where jobs of this worker wait to be finished; the worker's own */
+        unsigned n_untold;
+};
+
+struct workers {
+        const char *name;
+        unsigned n;
+        unsigned n_processors;
+        size_t max_waiting;
+        struct worker *all;
+        _Atomic(struct worker_lane *) lanes;
+        struct mutex mutex; /* guards all below */
+        struct job *first, **last;
+        size_t n_waiting;
+        struct worker *idle; /* the one that became so last comes first: its memory is warm */
+        unsigned n_active;
+        bool is_closed;
+};
+
+/* --- Waking --- */
+
+/* Takes the first idle worker off the list. Whoever did it unparks it once the mutex is free: it needs that first of all. */
+static struct worker *call_up(struct workers *w, int64_t now_ns)
+{
+        struct worker *sleeper = w->idle;
+
+        w->idle = sleeper->next_idle;
+        sleeper->is_idle = false;
+        sleeper->began_ns = now_ns;
+        w->n_active++;
+        return sleeper;
+}
+
+/* All that are awake are busy with long jobs. */
+static bool are_stuck(const struct workers *w, int64_t now_ns)
+{
+        for (unsigned i = 0; i < w->n; i++)
+                if (!w->all[i].is_idle && now_ns - w->all[i].began_ns <= STUCK_NS)
+                        return false;
+        return true;
+}
+
+static bool should_wake(const struct workers *w, int64_t now_ns)
+{
+        if (!w->first || !w->idle)
+                return false;
+        if (w->n_active < w->n_processors && now_ns - w->first->submitted_ns > PATIENCE_NS)
+                return true;
+        return are_stuck(w, now_ns);
+}
+
+/* --- Workers --- */
+
+static void tell(struct worker_lane *lane)
+{
+        if (!atomic_exchange(&lane->is_told, true))
+                loop_post(lane->loop, &lane->task);
+}
+
+static void tell_untold(struct worker *self)
+{
+        if (self->untold)
+                tell(self->untold);
+        self->untold = NULL;
+        self->n_untold = 0;
+}
+
+/* The loop may free the job as soon as it is on the list. Either the loop, which becomes alone before it looks at the list for the
+ * last time, sees the job there, or we see that it is alone. */
+static void give_back(struct worker *self, struct job *j)
+{
+        struct worker_lane *lane = j->lane;
+
+        if (self->untold != lane)
+                tell_untold(self);
+        j->next = atomic_load_explicit(&lane->finished, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak(&lane->finished, &j->next, j))
+                ;
+        self->untold = lane;
+        if (++self->n_untold >= MAX_UNTOLD || atomic_load(&lane->is_alone))
+                tell_untold(self);
+}
+
+static struct job *take_first(struct worker *self, struct worker **ret_help)
+{
+        struct workers *w = self->workers;
+        struct job *j = w->first;
+
+        w->first = j->next;
+        if (!w->first)
+                w->last = &w->first;
+        w->n_waiting--;
+        self->began_ns = clock_mono_ns();
+        if (w->n_active < w->n_processors && should_wake(w, self->began_ns))
+                *ret_help = call_up(w, self->began_ns);
+        return j;
+}
+
+static void become_idle(struct worker *self)
+{
+        struct workers *w = self->workers;
+
+        w->n_active--;
+        self->is_idle = true;
+        self->next_idle = w->idle;
+        w->idle = self;
+        while (self->is_idle) {
+                mutex_unlock(&w->mutex);
+                park("workers", w->name, DEADLINE_NONE, NULL);
+                mutex_lock(&w->mutex);
+        }
+}
+
+/* The next job, or NULL at the end. Before it waits for one, everything that was done is told. */
+static struct job *next_job(struct worker *self)
+{
+        struct workers *w = self->workers;
+        struct worker *help = NULL;
+        struct job *j = NULL;
+
+        mutex_lock(&w->mutex);
+        while (!w->first && !(w->is_closed && !self->untold)) {
+                if (self->untold) {
+                        mutex_unlock(&w->mutex);
+                        tell_untold(self);
+                        mutex_lock(&w->mutex);
+                } else {
+                        become_idle(self);
+                }
+        }
+        if (w->first)
+                j = take_first(self, &help);
+        mutex_unlock(&w->mutex);
+        if (help)
+                unpark(help->thread);
+        return j;
+}
+
+static void work(void *arg)
+{
+        struct worker *self = arg;
+        struct job *j;
+
+        while ((j = next_job(self))) {
+                j->run(j);
+                give_back(self, j);
+        }
+}
+
+/* --- Lanes; on their loops --- */
+
+/* Finishes what is done, oldest first. Returns whether there was anything. */
+static bool finish_jobs(struct worker_lane *lane)
+{
+        struct job *newest = atomic_exchange(&lane->finished, NULL), *oldest = NULL;
+
+        while (newest) {
+                struct job *next = newest->next;
+
+                newest->next = oldest;
+                oldest = newest;
+                newest = next;
+        }
+        newest = oldest;
+        while (oldest) {
+                struct job *next = oldest->next;
+
+                oldest->finish(oldest);
+                oldest = next;
+        }
+        return newest != NULL;
+}
+
+static void on_told(struct loop_task *t)
+{
+        struct worker_lane *lane = CONTAINER_OF(t, struct worker_lane, task);
+
+        atomic_store(&lane->is_told, false);
+        finish_jobs(lane);
+}
+
+/* One worker for what waits, or as many as there are jobs if those that are awake will not come to them. */
+static void wake_as_needed(struct workers *w, bool wakes_all)
+{
+        struct worker *called = NULL, *next;
+        int64_t now_ns = clock_mono_ns();
+        size_t n = 0;
+
+        mutex_lock(&w->mutex);
+        if (should_wake(w, now_ns))
+                n = wakes_all && are_stuck(w, now_ns) ? w->n_waiting : 1;
+        for (; n > 0 && w->idle; n--) {
+                next = call_up(w, now_ns);
+                next->next_idle = called;
+                called = next;
+        }
+        mutex_unlock(&w->mutex);
+        for (; called; called = next) {
+                next = called->next_idle;
+                unpark(called->thread);
+        }
+}
+
+static void on_tick(uv_timer_t *t)
+{
+        struct worker_lane *lane = t->data;
+
+        wake_as_needed(lane->workers, true);
+        if (finish_jobs(lane))
+                return;
+        uv_timer_stop(&lane->timer);
+        atomic_store(&lane->is_alone, true);
+        finish_jobs(lane);
+}
+
+/* At the end of a turn in which jobs were submitted. */
+static void on_flush(struct loop_flush *f)
+{
+        struct worker_lane *lane = CONTAINER_OF(f, struct worker_lane, flush);
+
+        if (atomic_load_explicit(&lane->is_alone, memory_order_relaxed)) {
+                atomic_store(&lane->is_alone, false);
+                uv_timer_start(&lane->timer, on_tick, TICK_MS, TICK_MS);
+        }
+        wake_as_needed(lane->workers, false);
+}
+
+static struct worker_lane *add_lane(struct workers *w, struct loop *l)
+{
+        struct worker_lane *lane = xcalloc(1, sizeof(*lane));
+
+        lane->workers = w;
+        lane->loop = l;
+        lane->task.run = on_told;
+        lane->flush.flush = on_flush;
+        atomic_init(&lane->is_alone, true);
+        uv_timer_init(loop_uv(l), &lane->timer);
+        lane->timer.data = lane;
+        lane->next = atomic_load_explicit(&w->lanes, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak(&w->lanes, &lane->next, lane))
+                ;
+        return lane;
+}
+
+static struct worker_lane *lane_of(struct workers *w, struct loop *l)
+{
+        struct worker_lane *lane = atomic_load_explicit(&w->lanes, memory_order_acquire);
+
+        while (lane && lane->loop != l)
+                lane = lane->next;
+        return LIKELY(lane) ? lane : add_lane(w, l);
+}
+
+int workers_submit(struct workers *w, struct loop *l, struct job *j)
+{
+        int r = 0;
+
+        j->lane = lane_of(w, l);
+        j->next = NULL;
+        j->submitted_ns = clock_mono_ns();
+        mutex_lock(&w->mutex);
+        if (w->is_closed) {
+                r = ERR_CLOSED;
+        } else if (w->n_waiting >= w->max_waiting) {
+                r = ERR_LIMIT;
+        } else {
+                *w->last = j;
+                w->last = &j->next;
+                w->n_waiting++;
+        }
+        mutex_unlock(&w->mutex);
+        if (r == 0)
+                loop_mark(l, &j->lane->flush);
+        return r;
+}
+
+/* --- Beginning and end --- */
+
+static unsigned count_processors(void)
+{
+        cpu_set_t set;
+
+        return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+int workers_new(const char *name, unsigned n, size_t max_waiting, struct workers **ret, struct err *err)
+{
+        struct workers *w = xcalloc(1, sizeof(*w));
+        int r = 0;
+
+        w->name = name;
+        w->n_processors = count_processors();
+        w->max_waiting = max_waiting;
+        w->last = &w->first;
+        w->all = xcalloc(n, sizeof(*w->all));
+        mutex_init(&w->mutex);
+        w->n_active = n;
+        for (; w->n < n; w->n++) {
+                w->all[w->n].workers = w;
+                r = thread_start(name, work, &w->all[w->n], &w->all[w->n].thread, err);
+                if (r < 0)
+                        break;
+        }
+        if (r < 0) {
+                workers_free(w);
+                return r;
+        }
+        *ret = w;
+        return 0;
+}
+
+static void free_lane(uv_handle_t *timer)
+{
+        free(timer->data);
+}
+
+static void end_lane(void *arg)
+{
+        struct worker_lane *lane = arg;
+
+        finish_jobs(lane);
+        loop_unmark(lane->loop, &lane->flush);
+        uv_close((uv_handle_t *)&lane->timer, free_lane);
+}
+
+static void close_all(struct workers *w)
+{
+        mutex_lock(&w->mutex);
+        w->is_closed = true;
+        while (w->idle)
+                unpark(call_up(w, 0)->thread);
+        mutex_unlock(&w->mutex);
+}
+
+void workers_free(struct workers *w)
+{
+        if (!w)
+                return;
+        close_all(w);
+        for (unsigned i = 0; i < w->n; i++)
+                thread_join(w->all[i].thread);
+        /* Whatever the workers posted stands before this on the loops. */
+        for (struct worker_lane *lane = atomic_load(&w->lanes), *next; lane; lane = next) {
+                next = lane->next;
+                loop_call(lane->loop, end_lane, lane);
+        }
+        mutex_done(&w->mutex);
+        free(w->all);
+        free(w);
+}
