@@ -70,11 +70,10 @@ static void check_run(struct arena *a, struct str bytes, const struct fn_parts *
         const struct flags flags = { .function = &function, .n = N_STANDARD_FLAGS, .values = values };
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const struct value *request = decode(a, parts->message, bytes), *response;
-        int r = sdk_run(&flags, a, parts, &b, NULL, NULL);
 
+        sdk_run(&flags, a, parts, &b, NULL);
         if (!request)
                 return;
-        assert(r == 0);
         response = decode(a, &proto_fn_v1_RunFunctionResponse, buf_str(&b));
         assert(response);
         assert(value_equal(others(a, request), others(a, response)));

@@ -77,24 +77,27 @@ void buf_append_int(struct buf *b, int64_t i)
         }
 }
 
+/* Nearly all texts are short: formatting them once, to be copied, is cheaper than formatting them twice. */
 void buf_appendv(struct buf *b, const char *format, va_list arguments)
 {
+        char text[256];
         va_list again;
         int n;
 
         if (b->has_failed)
                 return;
         va_copy(again, arguments);
-        n = vsnprintf(NULL, 0, format, again);
+        n = vsnprintf(text, sizeof(text), format, again);
         va_end(again);
         /* A text beyond INT_MAX has no length here; nor has one that cannot be formatted. */
         if (n < 0 || !buf_reserve(b, (size_t)n)) {
                 b->has_failed = true;
                 return;
         }
-        if (n > 0)
-                vsnprintf(b->p + b->n, (size_t)n + 1, format, arguments);
-        b->n += (size_t)n;
+        if ((size_t)n < sizeof(text))
+                buf_append(b, text, (size_t)n);
+        else
+                b->n += (size_t)vsnprintf(b->p + b->n, (size_t)n + 1, format, arguments);
 }
 
 void buf_appendf(struct buf *b, const char *format, ...)

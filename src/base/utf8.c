@@ -98,9 +98,27 @@ size_t utf8_valid_prefix(struct str s)
         }
 }
 
+/* Short texts, eight bytes at a time, the last of which may overlap. */
+static bool is_ascii(struct str s)
+{
+        uint64_t word, high = 0;
+
+        if (s.n < 8) {
+                for (size_t i = 0; i < s.n; i++)
+                        high |= (uint8_t)s.p[i];
+                return !(high & 0x80);
+        }
+        for (size_t i = 0; i + 8 <= s.n; i += 8) {
+                memcpy(&word, s.p + i, 8);
+                high |= word;
+        }
+        memcpy(&word, s.p + s.n - 8, 8);
+        return !((high | word) & 0x8080808080808080u);
+}
+
 bool utf8_is_valid(struct str s)
 {
-        return utf8_valid_prefix(s) == s.n;
+        return (s.n <= 256 && is_ascii(s)) || utf8_valid_prefix(s) == s.n;
 }
 
 size_t utf8_count(struct str s)

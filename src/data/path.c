@@ -14,6 +14,9 @@
 
 /* Parsing */
 
+/* Paths of up to this many segments are parsed without an allocation where they are used at once. */
+#define USUAL_SEGMENTS 8
+
 struct parser {
         struct str text;
         size_t at;
@@ -23,10 +26,10 @@ struct parser {
         size_t capacity;
 };
 
-static void add_segment(struct parser *p, struct path_segment segment)
+static inline void add_segment(struct parser *p, struct path_segment segment)
 {
-        if (p->n == p->capacity) {
-                size_t grown = p->capacity ? p->capacity * 2 : 8;
+        if (UNLIKELY(p->n == p->capacity)) {
+                size_t grown = p->capacity ? p->capacity * 2 : USUAL_SEGMENTS;
                 struct path_segment *segments = arena_alloc(p->arena, grown * sizeof(*segments));
 
                 if (p->n)
@@ -37,12 +40,12 @@ static void add_segment(struct parser *p, struct path_segment segment)
         p->segments[p->n++] = segment;
 }
 
-static bool is_quote(char c)
+static inline bool is_quote(char c)
 {
         return c == '\'' || c == '"';
 }
 
-static struct str cut_quotes(struct str s)
+static inline struct str cut_quotes(struct str s)
 {
         while (s.n && is_quote(s.p[0]))
                 s = str_skip(s, 1);
@@ -71,20 +74,21 @@ static int unexpected(char c, size_t at, struct err *err)
         return err_set(err, ERR_INVALID, "unexpected '%c' at position %zu", c, at);
 }
 
-static bool is_structure(char c)
+static inline bool is_structure(char c)
 {
-        return c == '.' || c == '[' || c == ']';
+        static const bool table[256] = { ['.'] = true, ['['] = true, [']'] = true };
+
+        return table[(uint8_t)c];
 }
 
 static void parse_field(struct parser *p)
 {
-        size_t start = p->at;
+        const char *start = p->text.p + p->at, *c = start, *end = p->text.p + p->text.n;
 
-        while (p->at < p->text.n && !is_structure(p->text.p[p->at]))
-                p->at++;
-        add_segment(p, (struct path_segment) {
-                               .key = cut_quotes(str_make(p->text.p + start, p->at - start)),
-                       });
+        while (c < end && !is_structure(*c))
+                c++;
+        p->at = (size_t)(c - p->text.p);
+        add_segment(p, (struct path_segment) { .key = cut_quotes(str_make(start, (size_t)(c - start))) });
 }
 
 /* The dot must have a field behind it and something before it. */
@@ -136,26 +140,34 @@ static int parse_next(struct parser *p, struct err *err)
         }
 }
 
-int path_parse(struct arena *a, struct str text, struct path *ret, struct err *err)
+static int parse_all(struct parser *p, struct path *ret, struct err *err)
 {
-        struct parser p = { .text = text, .arena = a };
         int r;
 
-        if (text.n > LIMIT_PATH_BYTES)
+        if (p->text.n > LIMIT_PATH_BYTES)
                 return err_set(err, ERR_LIMIT, "path is longer than the limit of %u bytes", LIMIT_PATH_BYTES);
-        while (p.at < text.n) {
-                r = parse_next(&p, err);
+        while (p->at < p->text.n) {
+                r = parse_next(p, err);
                 if (r < 0)
                         return r;
         }
-        *ret = (struct path) { .segments = p.segments, .n = p.n };
+        *ret = (struct path) { .segments = p->segments, .n = p->n };
         return 0;
 }
 
-/* As path_parse, with the prefix that the public calls have. */
-static int parse(struct arena *a, struct str text, struct path *ret, struct err *err)
+int path_parse(struct arena *a, struct str text, struct path *ret, struct err *err)
 {
-        int r = path_parse(a, text, ret, err);
+        struct parser p = { .text = text, .arena = a };
+
+        return parse_all(&p, ret, err);
+}
+
+/* As path_parse, with the prefix that the public calls have. The segments may stand in `room`. */
+static int parse(struct arena *a, struct str text, struct path_segment room[USUAL_SEGMENTS], struct path *ret,
+                 struct err *err)
+{
+        struct parser p = { .text = text, .arena = a, .segments = room, .capacity = USUAL_SEGMENTS };
+        int r = parse_all(&p, ret, err);
 
         if (r == ERR_INVALID && err) {
                 struct str quoted = go_quote(a, text);
@@ -264,8 +276,9 @@ int path_get_segments(struct arena *scratch, const struct value *root, const str
 int path_get(struct arena *scratch, const struct value *root, struct str path, const struct value **ret,
              struct err *err)
 {
+        struct path_segment room[USUAL_SEGMENTS];
         struct path parsed;
-        int r = parse(scratch, path, &parsed, err);
+        int r = parse(scratch, path, room, &parsed, err);
 
         if (r < 0)
                 return r;
@@ -488,8 +501,9 @@ static int expand(struct expansion *e, const struct value *v, size_t from)
 int path_expand(struct arena *a, const struct value *root, struct str path, const struct value **ret, struct err *err)
 {
         struct expansion e = { .arena = a, .err = err };
+        struct path_segment room[USUAL_SEGMENTS];
         struct path parsed;
-        int r = parse(a, path, &parsed, err);
+        int r = parse(a, path, room, &parsed, err);
 
         if (r < 0)
                 return r;
@@ -603,8 +617,9 @@ int path_set_segments(struct arena *a, const struct value *root, const struct pa
 int path_set(struct arena *a, const struct value *root, struct str path, const struct value *v,
              const struct value **ret, struct err *err)
 {
+        struct path_segment room[USUAL_SEGMENTS];
         struct path parsed;
-        int r = parse(a, path, &parsed, err);
+        int r = parse(a, path, room, &parsed, err);
 
         if (r < 0)
                 return r;
@@ -653,8 +668,9 @@ static int delete_below(struct arena *a, const struct path *path, size_t i, cons
 
 int path_delete(struct arena *a, const struct value *root, struct str path, const struct value **ret, struct err *err)
 {
+        struct path_segment room[USUAL_SEGMENTS];
         struct path parsed;
-        int r = parse(a, path, &parsed, err);
+        int r = parse(a, path, room, &parsed, err);
 
         if (r < 0)
                 return r;

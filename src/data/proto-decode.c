@@ -433,6 +433,9 @@ static int decode_message(struct decoder *d, const struct proto_message *m, stru
 
 /* The way in */
 
+/* Room for members to begin with: a small piece of memory still, and most messages need no more. */
+#define USUAL_MEMBERS 32
+
 static void decoder_done(struct decoder *d)
 {
         vec_done(&d->members);
@@ -480,6 +483,7 @@ int proto_decode(struct arena *a, const struct proto_message *m, struct str byte
         d.flags = options->flags;
         d.max_depth = options->max_depth ? options->max_depth : LIMIT_DEPTH;
         max_bytes = options->max_bytes ? MIN(options->max_bytes, LIMIT_STRING_BYTES) : LIMIT_MESSAGE_BYTES;
+        vec_reserve(&d.members, USUAL_MEMBERS);
         r = run_decoder(&d, m, bytes, max_bytes, ret);
         return r < 0 ? proto_report(d.err, "decode", m, buf_str(&d.path)) : 0;
 }

@@ -192,6 +192,18 @@ void proto_append_bytes_field(struct buf *b, uint32_t number, struct str content
         buf_append_str(b, contents);
 }
 
+void proto_append_map_entry(struct buf *b, uint32_t number, struct str key, struct str value)
+{
+        size_t n = 2 + proto_varint_size(key.n) + key.n + proto_varint_size(value.n) + value.n;
+        char head[2 * PROTO_VARINT_BYTES], *p;
+
+        p = proto_write_varint(head, (uint64_t)number << 3 | PROTO_WIRE_BYTES);
+        p = proto_write_varint(p, n);
+        buf_append(b, head, (size_t)(p - head));
+        proto_append_bytes_field(b, 1, key);
+        proto_append_bytes_field(b, 2, value);
+}
+
 void proto_append_varint_field(struct buf *b, uint32_t number, uint64_t v)
 {
         char field[2 * PROTO_VARINT_BYTES], *p;

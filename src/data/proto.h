@@ -148,6 +148,9 @@ int proto_lazy_get(struct arena *a, struct proto_lazy *lazy, const struct proto_
 void proto_append_bytes_field(struct buf *b, uint32_t number, struct str contents);
 void proto_append_varint_field(struct buf *b, uint32_t number, uint64_t v);
 
+/* The same for an entry of a map from text to messages, text or bytes. */
+void proto_append_map_entry(struct buf *b, uint32_t number, struct str key, struct str value);
+
 /* The messages of proto/, by full name. Each also has a symbol of its own in the generated proto-tables.h, made of `proto_`, a
  * short name for its package (src/data/meson.build has the list) and its name with _ for dots:
  * proto_fn_v1_RunFunctionRequest, proto_google_Struct. */

@@ -95,8 +95,16 @@ int fn_parts_split(struct arena *a, const struct proto_message *message, struct 
         return r;
 }
 
+/* Heads are 11 bytes at most: a number below 16 and a length. */
+#define HEAD_BYTES 11
+
 void fn_parts_append(struct buf *b, const struct fn_parts *parts)
 {
+        size_t total = parts->unknown.n;
+
+        for (size_t i = 0; i < ARRAY_SIZE(parts->part); i++)
+                total += parts->part[i].n + HEAD_BYTES;
+        buf_reserve(b, total);
         for (size_t i = 0; i < parts->message->n_fields; i++) {
                 const struct proto_field *f = &parts->message->fields[i];
                 struct str part = parts->part[f->number];

@@ -5,6 +5,9 @@
 
 #include "base64.h"
 #include "buf.h"
+#include "utf8.h"
+
+enum { META_TAG = 1 };
 
 const struct value *sdk_part(struct weft_request *req, uint32_t number)
 {
@@ -35,9 +38,26 @@ void *weft_data(const struct weft_request *req)
         return req->call->function->data;
 }
 
+struct str sdk_tag(struct weft_request *req)
+{
+        struct str rest = req->parts->part[FN_REQUEST_META], tag = STR("");
+        struct proto_raw_field f;
+        int r;
+
+        if (req->tag.p)
+                return req->tag;
+        while ((r = proto_next_field(&rest, &f, NULL)) > 0)
+                if (f.number == META_TAG && f.wire == PROTO_WIRE_BYTES)
+                        tag = f.bytes;
+        if (r < 0 || !utf8_is_valid(tag)) /* says what is wrong with it */
+                tag = value_str(value_find(sdk_part(req, FN_REQUEST_META), "tag"));
+        req->tag = arena_copy(req->call->arena, tag);
+        return req->tag;
+}
+
 const char *weft_tag(const struct weft_request *req)
 {
-        return req->tag;
+        return req->tag.p;
 }
 
 const char *weft_format(const struct weft_request *req, const char *format, ...)

@@ -8,6 +8,7 @@
 #include "yaml.h"
 
 enum { STATE_COMPOSITE = 1, STATE_RESOURCES = 2 };
+enum { RESOURCE_OBJECT = 1, RESOURCE_READY = 3 };
 
 static const struct proto_options keep_unknown = { .flags = PROTO_KEEP_UNKNOWN | PROTO_BORROW_BYTES };
 
@@ -105,7 +106,10 @@ static void open_entry(struct weft_response *rsp, struct entry *e)
 
         if (e->message)
                 return;
-        if (proto_decode(rsp->call->arena, &proto_fn_v1_Resource, e->bytes, &keep_unknown, &e->message, &err) < 0) {
+        if (e->bytes.n == 0)
+                e->message = &value_empty_object;
+        else if (proto_decode(rsp->call->arena, &proto_fn_v1_Resource, e->bytes, &keep_unknown, &e->message, &err) <
+                 0) {
                 sdk_fail(rsp->call, "cannot read the desired state: %s", err_message(&err));
                 e->message = &value_empty_object;
         }
@@ -313,19 +317,51 @@ void weft_set_ttl(struct weft_response *rsp, double seconds)
 
 /* --- Finishing --- */
 
-static int encode_entry(struct weft_response *rsp, struct entry *e, struct err *err)
+/* Whether the Resource has nothing but an object and the readiness that was set here. */
+static bool is_plain(const struct value *message)
 {
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        VALUE_FOREACH_MEMBER (m, message)
+                if (!str_equal(m->key, STR("resource")) &&
+                    !(str_equal(m->key, STR("ready")) && value_is_int(&m->value)))
+                        return false;
+        return true;
+}
+
+/* What composing gives: most Resources have an object and no more, and need not go through the tables. */
+static int append_plain(struct buf *b, const struct value *message, const struct value *object, struct buf *scratch)
+{
+        const struct value *ready = value_find(message, "ready");
         int r;
 
-        if (!e->message)
+        if (!value_is_object(object) || !is_plain(message))
+                return ERR_UNSUPPORTED;
+        buf_clear(scratch);
+        r = proto_encode(scratch, &proto_google_Struct, object, NULL, NULL);
+        if (r < 0)
+                return r;
+        proto_append_bytes_field(b, RESOURCE_OBJECT, buf_str(scratch));
+        if (ready && ready->integer)
+                proto_append_varint_field(b, RESOURCE_READY, (uint64_t)ready->integer);
+        return 0;
+}
+
+/* Appends the Resource. */
+static int append_resource(struct weft_response *rsp, struct buf *b, struct entry *e, struct buf *scratch,
+                           struct err *err)
+{
+        const struct value *object = e->resource ? e->resource->v : NULL;
+
+        if (!e->message) {
+                buf_append_str(b, e->bytes);
                 return 0;
-        if (e->resource && e->resource->v)
-                e->message = value_with(rsp->call->arena, e->message, STR("resource"), e->resource->v);
-        r = proto_encode(&b, &proto_fn_v1_Resource, e->message, &keep_unknown, err);
-        if (r == 0)
-                e->bytes = buf_to_arena(&b, rsp->call->arena);
-        return r;
+        }
+        if (!object)
+                object = value_find(e->message, "resource");
+        if (append_plain(b, e->message, object, scratch) == 0)
+                return 0;
+        if (object)
+                e->message = value_with(rsp->call->arena, e->message, STR("resource"), object);
+        return proto_encode(b, &proto_fn_v1_Resource, e->message, &keep_unknown, err);
 }
 
 /* The status goes into the composite resource, which says what it is as the observed one does. */
@@ -368,49 +404,78 @@ static struct entry **sorted_entries(struct weft_response *rsp, size_t *ret_n)
                 if (!((struct entry *)e->value)->is_removed)
                         all[n++] = e->value;
         }
-        qsort(all, n, sizeof(*all), compare_entries);
+        for (size_t i = 1; i < n; i++) {
+                if (str_compare(all[i - 1]->name, all[i]->name) < 0)
+                        continue;
+                qsort(all, n, sizeof(*all), compare_entries);
+                break;
+        }
         *ret_n = n;
         return all;
 }
 
-static int append_entry(struct weft_response *rsp, struct buf *state, struct entry *e, struct err *err)
-{
-        _cleanup_buf_ struct buf pair = BUF_INIT(0);
-        int r = encode_entry(rsp, e, err);
+/* Room to begin with for what is being encoded: what the allocator has at hand. */
+#define USUAL_BYTES 1000
 
+/* What is being encoded: each level goes into the next as bytes. */
+struct levels {
+        struct buf state;
+        struct buf resource;
+        struct buf object;
+};
+
+static int append_entry(struct weft_response *rsp, struct levels *l, struct entry *e, struct err *err)
+{
+        int r;
+
+        buf_clear(&l->resource);
+        r = append_resource(rsp, &l->resource, e, &l->object, err);
         if (r < 0)
                 return err_wrap(err, "desired resource \"%.*s\"", STR_ARG(e->name));
-        proto_append_bytes_field(&pair, 1, e->name);
-        proto_append_bytes_field(&pair, 2, e->bytes);
-        proto_append_bytes_field(state, STATE_RESOURCES, buf_str(&pair));
+        proto_append_map_entry(&l->state, STATE_RESOURCES, e->name, buf_str(&l->resource));
+        return 0;
+}
+
+static int append_state(struct weft_response *rsp, struct levels *l, struct err *err)
+{
+        struct entry **entries;
+        size_t n;
+        int r;
+
+        if (rsp->composite) {
+                r = append_resource(rsp, &l->resource, rsp->composite, &l->object, err);
+                if (r < 0)
+                        return err_wrap(err, "desired composite resource");
+                proto_append_bytes_field(&l->state, STATE_COMPOSITE, buf_str(&l->resource));
+        }
+        entries = sorted_entries(rsp, &n);
+        for (size_t i = 0; i < n; i++) {
+                r = append_entry(rsp, l, entries[i], err);
+                if (r < 0)
+                        return r;
+        }
+        buf_append_str(&l->state, rsp->state_unknown);
         return 0;
 }
 
 static int finish_desired(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
 {
-        _cleanup_buf_ struct buf state = BUF_INIT(0);
-        struct entry **entries;
-        size_t n;
+        struct levels l = { .state = BUF_INIT(0), .resource = BUF_INIT(0), .object = BUF_INIT(0) };
         int r;
 
         if (!rsp->is_open)
                 return 0;
         finish_status(rsp);
-        if (rsp->composite) {
-                r = encode_entry(rsp, rsp->composite, err);
-                if (r < 0)
-                        return err_wrap(err, "desired composite resource");
-                proto_append_bytes_field(&state, STATE_COMPOSITE, rsp->composite->bytes);
-        }
-        entries = sorted_entries(rsp, &n);
-        for (size_t i = 0; i < n; i++) {
-                r = append_entry(rsp, &state, entries[i], err);
-                if (r < 0)
-                        return r;
-        }
-        buf_append_str(&state, rsp->state_unknown);
-        ret->part[FN_RESPONSE_DESIRED] = buf_to_arena(&state, rsp->call->arena);
-        return 0;
+        buf_reserve(&l.state, USUAL_BYTES);
+        buf_reserve(&l.resource, USUAL_BYTES);
+        buf_reserve(&l.object, USUAL_BYTES);
+        r = append_state(rsp, &l, err);
+        if (r == 0)
+                ret->part[FN_RESPONSE_DESIRED] = buf_to_arena(&l.state, rsp->call->arena);
+        buf_done(&l.state);
+        buf_done(&l.resource);
+        buf_done(&l.object);
+        return r;
 }
 
 static int finish_context(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
@@ -433,7 +498,7 @@ static int finish_context(struct weft_response *rsp, struct fn_parts *ret, struc
 static void finish_meta(struct weft_response *rsp, struct fn_parts *ret)
 {
         _cleanup_buf_ struct buf meta = BUF_INIT(0), ttl = BUF_INIT(0);
-        struct str tag = str_from(rsp->call->request.tag);
+        struct str tag = sdk_tag(&rsp->call->request);
 
         if (rsp->ttl_ns / 1000000000)
                 proto_append_varint_field(&ttl, 1, (uint64_t)(rsp->ttl_ns / 1000000000));
@@ -458,7 +523,7 @@ static int finish_state(struct weft_response *rsp, struct fn_parts *ret, struct 
         return r;
 }
 
-int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+void sdk_finish(struct weft_response *rsp, struct fn_parts *ret)
 {
         const struct fn_parts *request = rsp->call->request.parts;
         _cleanup_err_ struct err bad = { 0 };
@@ -469,7 +534,7 @@ int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
         if (finish_state(rsp, ret, &bad) < 0)
                 sdk_fail(rsp->call, "cannot encode the response: %s", err_message(&bad));
         finish_meta(rsp, ret);
-        return sdk_finish_results(rsp, ret, err);
+        sdk_finish_results(rsp, ret);
 }
 
 void sdk_response_done(struct weft_response *rsp)

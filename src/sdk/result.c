@@ -2,11 +2,17 @@
 #include "sdk.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "buf.h"
 #include "limits.h"
 
 enum { SEVERITY_FATAL = 1, SEVERITY_WARNING = 2, SEVERITY_NORMAL = 3 };
+enum { RESULT_SEVERITY = 1, RESULT_MESSAGE = 2, RESULT_REASON = 3, RESULT_TARGET = 4 };
+enum { CONDITION_TYPE = 1, CONDITION_STATUS = 2, CONDITION_REASON = 3, CONDITION_MESSAGE = 4, CONDITION_TARGET = 5 };
+
+/* Room to begin with for what is being encoded: what the allocator has at hand. */
+#define USUAL_BYTES 1000
 
 /* --- Results --- */
 
@@ -23,10 +29,19 @@ static struct weft_result *add_result(struct call *call, int severity, struct st
         return result;
 }
 
+/* A text that fits is formatted once, and copied. */
 static _printf_(2, 0) struct str format_text(struct arena *a, const char *format, va_list arguments)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
+        char text[512];
+        va_list again;
+        int n;
 
+        va_copy(again, arguments);
+        n = vsnprintf(text, sizeof(text), format, again);
+        va_end(again);
+        if (n >= 0 && (size_t)n < sizeof(text))
+                return sdk_text(a, text);
         buf_appendv(&b, format, arguments);
         return sdk_text(a, buf_cstring(&b));
 }
@@ -129,47 +144,60 @@ struct weft_condition *weft_condition_target(struct weft_condition *c, enum weft
 
 /* --- Finishing --- */
 
-static const struct value *result_value(struct arena *a, const struct weft_result *r)
+/* A number or text at its default is not sent, unless it is optional: then p NULL says that it is absent. */
+static void append_number(struct buf *b, uint32_t field, int number)
 {
-        struct object_builder b;
-
-        object_builder_init(&b, a, 4);
-        object_builder_add(&b, STR("severity"), value_of_int(r->severity));
-        object_builder_add(&b, STR("message"), value_of_str(r->message));
-        if (r->reason.p)
-                object_builder_add(&b, STR("reason"), value_of_str(r->reason));
-        object_builder_add(&b, STR("target"), value_of_int(r->target));
-        return value_put(a, object_builder_finish(&b));
+        if (number)
+                proto_append_varint_field(b, field, (uint64_t)number);
 }
 
-static const struct value *condition_value(struct arena *a, const struct weft_condition *c)
+static void append_text(struct buf *b, uint32_t field, struct str text)
 {
-        struct object_builder b;
-
-        object_builder_init(&b, a, 5);
-        object_builder_add(&b, STR("type"), value_of_str(c->type));
-        object_builder_add(&b, STR("status"), value_of_int(c->status));
-        object_builder_add(&b, STR("reason"), value_of_str(c->reason));
-        if (c->message.p)
-                object_builder_add(&b, STR("message"), value_of_str(c->message));
-        object_builder_add(&b, STR("target"), value_of_int(c->target));
-        return value_put(a, object_builder_finish(&b));
+        if (text.n)
+                proto_append_bytes_field(b, field, text);
 }
 
-int sdk_finish_results(struct weft_response *rsp, struct fn_parts *ret, struct err *err)
+static void append_optional_text(struct buf *b, uint32_t field, struct str text)
 {
-        struct arena *a = rsp->call->arena;
-        struct array_builder b;
-        int r;
+        if (text.p)
+                proto_append_bytes_field(b, field, text);
+}
 
-        array_builder_init(&b, a, 4);
-        for (const struct weft_result *result = rsp->results; result; result = result->next)
-                array_builder_add(&b, *result_value(a, result));
-        r = fn_parts_set(a, ret, FN_RESPONSE_RESULTS, b.n ? value_put(a, array_builder_finish(&b)) : NULL, err);
-        if (r < 0)
-                return r;
-        array_builder_init(&b, a, 4);
+static void append_result(struct buf *all, struct buf *scratch, const struct weft_result *r)
+{
+        buf_clear(scratch);
+        append_number(scratch, RESULT_SEVERITY, r->severity);
+        append_text(scratch, RESULT_MESSAGE, r->message);
+        append_optional_text(scratch, RESULT_REASON, r->reason);
+        proto_append_varint_field(scratch, RESULT_TARGET, (uint64_t)r->target);
+        proto_append_bytes_field(all, FN_RESPONSE_RESULTS, buf_str(scratch));
+}
+
+static void append_condition(struct buf *all, struct buf *scratch, const struct weft_condition *c)
+{
+        buf_clear(scratch);
+        append_text(scratch, CONDITION_TYPE, c->type);
+        append_number(scratch, CONDITION_STATUS, c->status);
+        append_text(scratch, CONDITION_REASON, c->reason);
+        append_optional_text(scratch, CONDITION_MESSAGE, c->message);
+        proto_append_varint_field(scratch, CONDITION_TARGET, (uint64_t)c->target);
+        proto_append_bytes_field(all, FN_RESPONSE_CONDITIONS, buf_str(scratch));
+}
+
+void sdk_finish_results(struct weft_response *rsp, struct fn_parts *ret)
+{
+        _cleanup_buf_ struct buf all = BUF_INIT(0), scratch = BUF_INIT(0);
+
+        if (rsp->results || rsp->conditions) {
+                buf_reserve(&all, USUAL_BYTES);
+                buf_reserve(&scratch, USUAL_BYTES);
+        }
+        for (const struct weft_result *r = rsp->results; r; r = r->next)
+                append_result(&all, &scratch, r);
+        if (all.n)
+                ret->part[FN_RESPONSE_RESULTS] = buf_to_arena(&all, rsp->call->arena);
         for (const struct weft_condition *c = rsp->conditions; c; c = c->next)
-                array_builder_add(&b, *condition_value(a, c));
-        return fn_parts_set(a, ret, FN_RESPONSE_CONDITIONS, b.n ? value_put(a, array_builder_finish(&b)) : NULL, err);
+                append_condition(&all, &scratch, c);
+        if (all.n)
+                ret->part[FN_RESPONSE_CONDITIONS] = buf_to_arena(&all, rsp->call->arena);
 }

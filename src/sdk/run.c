@@ -15,21 +15,19 @@ static void call_init(struct call *c, const struct flags *flags, struct arena *a
         c->response.last_condition = &c->response.conditions;
 }
 
-int sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
-            bool *ret_is_fatal, struct err *err)
+void sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
+             bool *ret_is_fatal)
 {
         struct fn_parts response;
         struct call c;
-        int r;
 
         call_init(&c, flags, a, request);
-        c.request.tag = arena_cstring(a, value_str(value_find(sdk_part(&c.request, FN_REQUEST_META), "tag")));
+        sdk_tag(&c.request);
         weft_log_debug(&c.request, "running function");
         if (!c.response.has_failed)
                 flags->function->run(&c.request, &c.response);
-        r = sdk_finish(&c.response, &response, err);
-        if (r == 0)
-                fn_parts_append(ret, &response);
+        sdk_finish(&c.response, &response);
+        fn_parts_append(ret, &response);
         for (const struct weft_result *fatal = c.response.results; fatal; fatal = fatal->next) {
                 if (fatal->severity == 1)
                         weft_log_info(&c.request, "fatal result: %.*s", STR_ARG(fatal->message));
@@ -37,7 +35,6 @@ int sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *r
         if (ret_is_fatal)
                 *ret_is_fatal = c.response.has_failed;
         sdk_response_done(&c.response);
-        return r;
 }
 
 static _printf_(3, 0) void write_log(enum log_level level, const struct weft_request *req, const char *format,
@@ -45,7 +42,7 @@ static _printf_(3, 0) void write_log(enum log_level level, const struct weft_req
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const char *name = req->call->function->name;
-        const struct log_field fields[] = { LOG_TEXT("function", name), LOG_TEXT("tag", req->tag) };
+        const struct log_field fields[] = { LOG_TEXT("function", name), LOG_STR("tag", req->tag) };
 
         buf_appendv(&b, format, arguments);
         log_write(level, (struct log_site) { format, 0 }, buf_cstring(&b), fields, ARRAY_SIZE(fields));

@@ -6,6 +6,7 @@
 #include "flags.h"
 #include "fn-parts.h"
 #include "map.h"
+#include "path.h"
 #include "weft/fn.h"
 
 struct call;
@@ -54,7 +55,7 @@ struct weft_request {
         const struct value *decoded[FN_MAX_FIELD + 1];
         bool is_decoded[FN_MAX_FIELD + 1];
         const struct value *all_required; /* NULL until somebody asks for the keys */
-        const char *tag;
+        struct str tag;                   /* p NULL until somebody asks */
 };
 
 struct weft_response {
@@ -75,18 +76,28 @@ struct weft_response {
         unsigned n_failures; /* fatal results that the SDK added */
 };
 
+/* A path that was parsed. Text and segments are in the arena. */
+struct known_path {
+        const char *address; /* of the function's own text; NULL: none yet */
+        struct str text;
+        struct path path;
+};
+
+#define N_KNOWN_PATHS 16
+
 struct call {
         struct arena *arena;
         const struct weft_function *function;
         const struct flags *flags;
         struct weft_request request;
         struct weft_response response;
+        struct known_path paths[N_KNOWN_PATHS]; /* functions use the same literals again and again; by address */
 };
 
-/* Runs the flags' function on a request and appends the encoded response; *ret_is_fatal, which may be NULL, says whether it has a fatal
- * result. Errors are those of bytes that do not decode. */
-int sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
-            bool *ret_is_fatal, struct err *err);
+/* Runs the flags' function on a request and appends the encoded response, in which what goes wrong is a fatal result; *ret_is_fatal,
+ * which may be NULL, says whether there is one. */
+void sdk_run(const struct flags *flags, struct arena *a, const struct fn_parts *request, struct buf *ret,
+             bool *ret_is_fatal);
 
 /* A handle of a part of the request or response. what is static; name, which may be NULL, is copied. */
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name);
@@ -103,10 +114,13 @@ struct str sdk_text(struct arena *a, const char *s);
 /* The request's field, decoded once; NULL when absent or when it does not decode, which is a fatal result. */
 const struct value *sdk_part(struct weft_request *req, uint32_t number);
 
+/* The request's tag, with a NUL behind it; "" without one. Found without decoding the rest of meta. */
+struct str sdk_tag(struct weft_request *req);
+
 /* Decodes base64 as proto.h has bytes. A NUL follows them. */
 const char *sdk_bytes(struct call *call, const struct value *v, size_t *ret_size);
 
 /* Finishes the response's desired state, context and the rest; results and conditions, which come last, on their own. */
-int sdk_finish(struct weft_response *rsp, struct fn_parts *ret, struct err *err);
-int sdk_finish_results(struct weft_response *rsp, struct fn_parts *ret, struct err *err);
+void sdk_finish(struct weft_response *rsp, struct fn_parts *ret);
+void sdk_finish_results(struct weft_response *rsp, struct fn_parts *ret);
 void sdk_response_done(struct weft_response *rsp);

@@ -34,11 +34,10 @@ static int run_text(const struct flags *flags, struct arena *a, const char *text
                 return err_wrap(err, "the request");
         bytes = buf_to_arena(&request, a);
         r = fn_parts_split(a, &proto_fn_v1_RunFunctionRequest, bytes, &parts, err);
-        if (r == 0)
-                r = sdk_run(flags, a, &parts, &response, NULL, err);
-        if (r == 0)
-                r = proto_decode(a, &proto_fn_v1_RunFunctionResponse, buf_str(&response), NULL, ret, err);
-        return r;
+        if (r < 0)
+                return r;
+        sdk_run(flags, a, &parts, &response, NULL);
+        return proto_decode(a, &proto_fn_v1_RunFunctionResponse, buf_str(&response), NULL, ret, err);
 }
 
 /* The same with flags from the test's own command line, whatever the environment is. */

@@ -29,7 +29,7 @@ struct str sdk_text(struct arena *a, const char *s)
 
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name)
 {
-        struct weft_value *handle = ARENA_NEW(call->arena, struct weft_value);
+        struct weft_value *handle = arena_alloc(call->arena, sizeof(*handle));
 
         *handle = (struct weft_value) {
                 .call = call,
@@ -75,6 +75,29 @@ static bool is_self(const char *path)
         return !path || !*path;
 }
 
+/* The path, parsed, or NULL if it does not parse: then any call of the path library on the text says why. */
+static const struct path *known_path(struct call *call, const char *path)
+{
+        struct known_path *known = &call->paths[((uintptr_t)path ^ (uintptr_t)path >> 4) % N_KNOWN_PATHS];
+        struct str given = str_from(path);
+
+        if (known->address == path && str_equal(known->text, given))
+                return &known->path;
+        known->address = NULL;
+        known->text = arena_copy(call->arena, given);
+        if (path_parse(call->arena, known->text, &known->path, NULL) < 0)
+                return NULL;
+        known->address = path;
+        return &known->path;
+}
+
+static int get(const struct weft_value *v, const char *path, const struct value **ret)
+{
+        const struct path *known = known_path(v->call, path);
+
+        return known ? path_get_segments(v->call->arena, v->v, known, ret, NULL) : ERR_INVALID;
+}
+
 /* 0 and the value, or NULL when there is none; negative, and a fatal result, for a path that does not parse. */
 static int find(const struct weft_value *v, const char *path, const struct value **ret)
 {
@@ -88,14 +111,15 @@ static int find(const struct weft_value *v, const char *path, const struct value
         }
         if (!v->v)
                 return 0;
-        r = path_get(v->call->arena, v->v, str_from(path), ret, &err);
+        r = get(v, path, ret);
         if (r == 0)
                 return 0;
+        if (r != ERR_NOT_FOUND) { /* once more, for the text */
+                path_get(v->call->arena, v->v, str_from(path), ret, &err);
+                fail_at(v, err_message(&err));
+        }
         *ret = NULL;
-        if (r == ERR_NOT_FOUND)
-                return 0;
-        fail_at(v, err_message(&err));
-        return r;
+        return r == ERR_NOT_FOUND ? 0 : r;
 }
 
 /* As find, but a missing value is a fatal result with the text of the path library. */
@@ -110,8 +134,9 @@ static const struct value *require(const struct weft_value *v, const char *path)
         }
         if (is_self(path))
                 return v->v;
-        if (path_get(v->call->arena, v->v, str_from(path), &found, &err) == 0)
+        if (get(v, path, &found) == 0)
                 return found;
+        path_get(v->call->arena, v->v, str_from(path), &found, &err); /* once more, for the text */
         fail_at(v, err_message(&err));
         return NULL;
 }
@@ -365,15 +390,24 @@ const char *weft_external_name(const struct weft_value *object)
 
 /* --- Writing --- */
 
+/* The path becomes part of the value: its segments are the keys of what is made on the way. */
 static void set(struct weft_value *v, const char *path, const struct value *new)
 {
+        const struct value *root = v->v ? v->v : &value_empty_object;
         _cleanup_err_ struct err err = { 0 };
+        const struct path *known;
+        int r;
 
         if (is_self(path)) {
                 v->v = new;
                 return;
         }
-        if (path_set(v->call->arena, v->v ? v->v : &value_empty_object, str_from(path), new, &v->v, &err) < 0)
+        known = known_path(v->call, path);
+        if (known)
+                r = path_set_segments(v->call->arena, root, known, new, &v->v, &err);
+        else
+                r = path_set(v->call->arena, root, str_from(path), new, &v->v, &err);
+        if (r < 0)
                 fail_at(v, err_message(&err));
 }
 

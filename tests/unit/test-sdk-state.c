@@ -21,7 +21,7 @@ static struct fn_parts run_on(void (*run)(struct weft_request *, struct weft_res
         log_set_level(LOG_ERROR);
         request.part[FN_REQUEST_DESIRED] = desired;
         ASSERT_INT(flags_read(&flags, &function, (const char *const[]) { NULL }, NULL, &err), 0);
-        ASSERT_INT(sdk_run(&flags, &arena, &request, &b, &is_fatal, &err), 0);
+        sdk_run(&flags, &arena, &request, &b, &is_fatal);
         flags_done(&flags);
         ASSERT_INT(fn_parts_split(&arena, &proto_fn_v1_RunFunctionResponse, buf_to_arena(&b, &arena), &response, &err),
                    0);

@@ -205,6 +205,49 @@ TEST(composing)
               "\"untouched\":{\"ready\":\"READY_TRUE\"}}},\"meta\":{\"ttl\":\"60s\"}}");
 }
 
+/* Paths and texts are the function's own again when a call returns. */
+static void run_reuses_buffers(struct weft_request *req, struct weft_response *rsp)
+{
+        const struct weft_value *xr = weft_observed_composite(req);
+        char path[16], text[700];
+
+        for (int i = 0; i < 3; i++) {
+                snprintf(path, sizeof(path), "spec.k%d", i);
+                snprintf(text, sizeof(text), "v%d", i);
+                weft_set_string(weft_compose(rsp, "a", "v1", "A"), path, text);
+                weft_normal(rsp, "%s %s", path, weft_get_string(xr, path));
+        }
+        memset(path, 'x', sizeof(path));
+        memset(text, 'y', sizeof(text) - 1);
+        text[sizeof(text) - 1] = '\0';
+        weft_set_int(weft_output(rsp), "n", (int64_t)strlen(text));
+        weft_set_ready(rsp, "e", WEFT_READY_FALSE);
+        weft_result_reason(weft_warning(rsp, "%s", text), "Long");
+        weft_condition_message(weft_condition(rsp, "T", WEFT_TRUE, "R"), "%s", "");
+}
+
+TEST(buffers_may_be_used_again)
+{
+        char text[700], wanted[2000];
+
+        memset(text, 'y', sizeof(text) - 1);
+        text[sizeof(text) - 1] = '\0';
+        snprintf(wanted, sizeof(wanted),
+                 "{\"conditions\":[{\"message\":\"\",\"reason\":\"R\",\"status\":\"STATUS_CONDITION_TRUE\","
+                 "\"target\":\"TARGET_COMPOSITE\",\"type\":\"T\"}],"
+                 "\"desired\":{\"resources\":{\"a\":{\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"A\","
+                 "\"spec\":{\"k0\":\"v0\",\"k1\":\"v1\",\"k2\":\"v2\"}}},"
+                 "\"e\":{\"connectionDetails\":{\"k\":\"eA==\"},\"ready\":\"READY_FALSE\"}}},"
+                 "\"meta\":{\"ttl\":\"60s\"},\"output\":{\"n\":699},\"results\":[" NORMAL("spec.k0 a") "," NORMAL(
+                         "spec.k1 b") "," NORMAL("spec.k2 c") ",{\"message\":\"%s\",\"reason\":\"Long\",\"severity\":"
+                                                              "\"SEVERITY_WARNING\",\"target\":\"TARGET_COMPOSITE\"}]}",
+                 text);
+        check("buffers", run_reuses_buffers,
+              "observed: {composite: {resource: {spec: {k0: a, k1: b, k2: c}}}}\n"
+              "desired: {resources: {e: {ready: READY_TRUE, connectionDetails: {k: eA==}}}}",
+              wanted);
+}
+
 static void run_composes_badly(struct weft_request *req, struct weft_response *rsp)
 {
         struct weft_value *a = weft_compose(rsp, "a", "v1", "A");
