@@ -423,7 +423,15 @@ static void tls_failure(struct stream *s, const char *what)
         take_records(s); /* the alert that tells the peer why */
         pump(s);
         err_move(&s->err, &err); /* whatever became of the alert, this is why */
-        begin_close(s);
+        if (!s->is_accepted || s->state != STATE_SHAKING_HANDS) {
+                begin_close(s);
+                return;
+        }
+        /* A client whose certificate is refused sends its first requests before it reads that. They must not find the socket closed, or
+         * it would learn that its write failed and not why. */
+        s->state = STATE_FINISHING;
+        uv_timer_start(&s->timer, on_timeout, LINGER_MS, 0);
+        mark(s);
 }
 
 static void shake_hands(struct stream *s)

@@ -9,6 +9,8 @@
 #include "grpc-services.h"
 #include "tls.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static _Atomic int n_hanging, n_canceled;
@@ -467,6 +469,33 @@ TEST(mutual_tls_and_who_is_refused)
         tls_config_unref(foreign);
         tls_config_unref(expired);
         tls_config_unref(suspicious);
+        world_done(&w);
+}
+
+/* The end of what the server sends may come before the client has sent all that it wants to. */
+TEST(who_is_refused_can_send_on_and_read_why)
+{
+        struct world w;
+        struct tls_config *tls;
+        struct server s;
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        char text[64];
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        world_init(&w);
+        tls = config(w.server, true);
+        s = start_server(tls);
+        address.sin_port = htons((uint16_t)atoi(strrchr(s.target, ':') + 1));
+        ASSERT(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+        ASSERT(send(fd, "\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, MSG_NOSIGNAL) == 9); /* a server's hello */
+        ASSERT(recv(fd, text, sizeof(text), 0) == 7);                                   /* an alert */
+        ASSERT(text[0] == 21);
+        ASSERT(recv(fd, text, sizeof(text), 0) == 0);
+        for (int i = 0; i < 10; i++)
+                ASSERT(send(fd, "more", 4, MSG_NOSIGNAL) == 4);
+        close(fd);
+        grpc_server_free(s.s);
+        tls_config_unref(tls);
         world_done(&w);
 }
 
