@@ -40,6 +40,7 @@ test: build/weft
 
 # The differential suites; interop-full runs ten times the cases from a new seed.
 interop:
+	@tools/packages interop
 	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@tests/interop/run

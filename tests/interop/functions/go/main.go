@@ -1,7 +1,9 @@
 // The robots function on the Go SDK, and a client that compares it with ours.
 //
-//	functions serve ADDRESS [CERTS]             the function; plain text without CERTS
-//	functions compare OURS THEIRS SEED N [CERTS NAME]  N requests to both; the responses must be equal
+//	functions serve ADDRESS [CERTS]                      the function; plain text without CERTS
+//	functions compare OURS THEIRS SEED N [CERTS NAME]    N requests to both; the responses must be equal
+//	functions call ADDRESS [CERTS NAME]                  one request; with a CERTS that holds only ca.crt, without a certificate
+//	functions record THEIRS SEED N DIR [CERTS NAME]      N requests to it; DIR/I.request and DIR/I.response as sent and DIR/I.json, the request as text
 package main
 
 import (
@@ -113,19 +115,23 @@ func dial(target string, rest []string) (fnv1.FunctionRunnerServiceClient, error
 	creds := insecure.NewCredentials()
 	if len(rest) > 1 {
 		dir := rest[0]
-		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
-		if err != nil {
+		// Whatever there is is shown, also to a server that asks for certificates of other authorities.
+		pair := &tls.Certificate{}
+		if p, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")); err == nil {
+			pair = &p
+		} else if !os.IsNotExist(err) {
 			return nil, err
 		}
+		show := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair, nil }
 		pem, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 		if err != nil {
 			return nil, err
 		}
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM(pem)
-		creds = credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: rest[1], MinVersion: tls.VersionTLS12})
+		creds = credentials.NewTLS(&tls.Config{GetClientCertificate: show, RootCAs: pool, ServerName: rest[1], MinVersion: tls.VersionTLS12})
 	}
-	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(creds), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(creds))
 	if err != nil {
 		return nil, err
 	}
@@ -223,14 +229,59 @@ func compare(ours, theirs string, seed int64, n int, rest []string) error {
 	return nil
 }
 
+func call(address string, rest []string) error {
+	c, err := dial(address, rest)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_, err = c.RunFunction(ctx, generate(rand.New(rand.NewSource(1)), 0))
+	return err
+}
+
+func record(theirs string, seed int64, n int, dir string, rest []string) error {
+	c, err := dial(theirs, rest)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	r := rand.New(rand.NewSource(seed))
+	for i := range n {
+		req := generate(r, i)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		rsp, err := c.RunFunction(ctx, req)
+		cancel()
+		if err != nil {
+			return errors.Wrapf(err, "request %d", i)
+		}
+		x, _ := proto.Marshal(req)
+		y, _ := proto.Marshal(rsp)
+		for suffix, data := range map[string][]byte{"request": x, "response": y, "json": []byte(protojson.Format(req))} {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.%s", i, suffix)), data, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func main() {
-	err := errors.New("usage: functions serve|compare ...")
+	err := errors.New("usage: functions serve|compare|call|record ...")
 	if a := os.Args[1:]; len(a) >= 2 && a[0] == "serve" {
 		err = serve(a[1], a[2:])
 	} else if len(a) >= 5 && a[0] == "compare" {
 		seed, _ := strconv.ParseInt(a[3], 10, 64)
 		n, _ := strconv.Atoi(a[4])
 		err = compare(a[1], a[2], seed, n, a[5:])
+	} else if len(a) >= 2 && a[0] == "call" {
+		err = call(a[1], a[2:])
+	} else if len(a) >= 5 && a[0] == "record" {
+		seed, _ := strconv.ParseInt(a[2], 10, 64)
+		n, _ := strconv.Atoi(a[3])
+		err = record(a[1], seed, n, a[4], a[5:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "functions:", err)
