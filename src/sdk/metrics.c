@@ -60,10 +60,10 @@ void metrics_append(struct buf *b, const struct metrics *m)
         buf_appendf(b, "grpc_server_started_total{" LABELS "} %llu\n", (unsigned long long)m->n_started);
         append_head(b, "grpc_server_handled_total", "counter",
                     "Total number of RPCs completed on the server, regardless of success or failure.");
+        /* Those that never happened too: a rate can only be told of a number that was there before. */
         for (int i = 0; i < _GRPC_STATUS_COUNT; i++) {
-                if (m->n_handled[i] > 0 || i == GRPC_OK)
-                        buf_appendf(b, "grpc_server_handled_total{grpc_code=\"%s\"," LABELS "} %llu\n",
-                                    grpc_status_name((enum grpc_status)i), (unsigned long long)m->n_handled[i]);
+                buf_appendf(b, "grpc_server_handled_total{grpc_code=\"%s\"," LABELS "} %llu\n",
+                            grpc_status_name((enum grpc_status)i), (unsigned long long)m->n_handled[i]);
         }
         append_durations(b, m);
         append_head(b, "weft_function_fatal_total", "counter", "Calls whose response had a fatal result.");
