@@ -388,8 +388,8 @@ struct weft_test {
  * main: 0 when all passed. */
 int weft_test(const struct weft_function *function, const struct weft_test *tests, size_t n_tests);
 
-/* Runs one request, YAML or JSON, with all flags at their defaults, and gives the response as JSON with sorted keys; the caller frees it. NULL, with a line on standard
- * error, when the request cannot be read. */
+/* Runs one request, YAML or JSON, with all flags at their defaults, and gives the response as JSON with sorted keys; the caller frees it.
+ * NULL, with a line on standard error, when the request cannot be read. */
 char *weft_run_text(const struct weft_function *function, const char *request);
 
 #ifdef __cplusplus
