@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -150,7 +152,7 @@ static void *serve(void *arg)
         return NULL;
 }
 
-/* Signals go to whoever waits for them, which is weft_main. */
+/* Runs the program until it says that it serves. Signals go to whoever waits for them, which is weft_main. */
 static void start(struct program *p)
 {
         sigset_t signals;
@@ -160,6 +162,8 @@ static void start(struct program *p)
         sigaddset(&signals, SIGINT);
         pthread_sigmask(SIG_BLOCK, &signals, NULL);
         ASSERT_INT(pthread_create(&p->thread, NULL, serve, p), 0);
+        while (!strstr(output(p), "serving"))
+                usleep(1000);
 }
 
 static void stop(struct program *p, int signal_number)
@@ -228,4 +232,102 @@ TEST(a_function_serves_until_a_signal)
                 unlink(path);
                 rmdir(directory);
         }
+}
+
+/* --- Under load, with metrics --- */
+
+#define N_THREADS 8
+#define N_CALLS   40
+
+struct load {
+        struct grpc_channel *channel;
+        _Atomic int n_ok;
+};
+
+static void *call_often(void *arg)
+{
+        struct load *load = arg;
+
+        for (int i = 0; i < N_CALLS; i++) {
+                struct grpc_call_options options = { .deadline = deadline_after_ms(60000) };
+                _cleanup_bytes_ struct bytes *request = bytes_copy(TAGGED);
+                _cleanup_arena_ struct arena a;
+                struct grpc_reply reply;
+
+                arena_init(&a, "test", 0);
+                if (fn_call(load->channel, request, &options, &a, &reply, NULL) == 0) {
+                        bytes_unref(reply.response);
+                        load->n_ok++;
+                }
+        }
+        return NULL;
+}
+
+static int call_by_many(const char *target)
+{
+        struct load load = { 0 };
+        pthread_t threads[N_THREADS];
+
+        ASSERT_INT(grpc_channel_new(str_from(target), &(struct grpc_channel_options) { 0 }, &load.channel, NULL), 0);
+        for (size_t i = 0; i < N_THREADS; i++)
+                ASSERT_INT(pthread_create(&threads[i], NULL, call_often, &load), 0);
+        for (size_t i = 0; i < N_THREADS; i++)
+                pthread_join(threads[i], NULL);
+        grpc_channel_unref(load.channel);
+        return load.n_ok;
+}
+
+/* Behind the quoted name in the log that weft_main wrote. */
+static unsigned port_in_log(struct program *p, const char *name)
+{
+        const char *at = strstr(output(p), name);
+
+        at = at ? strchr(at + strlen(name), ':') : NULL; /* behind the name */
+        at = at ? strchr(at + 1, ':') : NULL;            /* behind the host */
+        return at ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
+}
+
+/* What an HTTP server on this host answers to GET; a static buffer. */
+static const char *get(unsigned port)
+{
+        static const char request[] = "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+        static char text[16384];
+        struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+        _cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        size_t n = 0;
+        ssize_t got;
+
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ASSERT_INT(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+        ASSERT_INT(write(fd, request, sizeof(request) - 1), sizeof(request) - 1);
+        while (n < sizeof(text) - 1 && (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
+                n += (size_t)got;
+        text[n] = 0;
+        return text;
+}
+
+TEST(many_calls_are_counted)
+{
+        char directory[] = "/tmp/weft-test-XXXXXX", path[64], target[80], wanted[32];
+        const char *metrics;
+        struct program p;
+        int n_ok;
+
+        ASSERT(mkdtemp(directory));
+        snprintf(path, sizeof(path), "%s/socket", directory);
+        snprintf(target, sizeof(target), "unix:%s", path);
+        snprintf(wanted, sizeof(wanted), "le=\"+Inf\"} %d\n", N_THREADS * N_CALLS);
+        begin(&p, (const char *const[]) { "--insecure", "--network=unix", "--address", path,
+                                          "--metrics-address=127.0.0.1:0", NULL });
+        start(&p);
+        n_ok = call_by_many(target);
+        metrics = get(port_in_log(&p, "\"metrics\""));
+        stop(&p, SIGTERM);
+        end(&p);
+        ASSERT_INT(n_ok, N_THREADS * N_CALLS);
+        ASSERT_INT(p.status, 0);
+        ASSERT(strstr(metrics, "content-type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+        ASSERT_CASE(metrics, strstr(metrics, wanted));
+        unlink(path);
+        rmdir(directory);
 }
