@@ -6,7 +6,7 @@ install_python() {
         python3 -m venv . && bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 }
 install_typescript() {
-        npm ci --silent && npx --no-install tsc
+        npm ci --silent --ignore-scripts && npx --no-install tsc
 }
 
 peer robots-go tests/interop/functions/go .
