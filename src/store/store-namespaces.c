@@ -1,1 +1,327 @@
-#include "store.h"
+/* Namespaces: what may be created in one, and how one goes (spec/apiserver 7.4). */
+#include "store-state.h"
+
+#include "buf.h"
+#include "condition.h"
+
+#define KUBERNETES STR("kubernetes")
+
+static struct object_key namespace_key(struct str name)
+{
+        return (struct object_key) { .gvk = { STR(""), STR("v1"), STR("Namespace") }, .name = name };
+}
+
+/* --- Creation --- */
+
+static int create_namespace(struct store *s, struct run *run, struct str name, struct str cause, struct err *err)
+{
+        struct run own = *run;
+        struct object_builder object, metadata;
+        struct value body;
+        struct write_request req = { .verb = WRITE_CREATE,
+                                     .key = namespace_key(name),
+                                     .manager = STR("kube-apiserver") };
+        struct write_result result;
+
+        object_builder_init(&metadata, run->arena, 1);
+        object_builder_add(&metadata, STR("name"), value_of_str(name));
+        object_builder_init(&object, run->arena, 3);
+        object_builder_add(&object, STR("apiVersion"), value_of_literal("v1"));
+        object_builder_add(&object, STR("kind"), value_of_literal("Namespace"));
+        object_builder_add(&object, STR("metadata"), object_builder_finish(&metadata));
+        body = object_builder_finish(&object);
+        req.body = &body;
+        own.user = (struct user) { .name = STR("system:apiserver") };
+        own.cause = cause;
+        own.warnings = NULL;
+        return commit_write(&s->cluster, &own, &req, &result, err);
+}
+
+int namespaces_bootstrap(struct store *s, struct err *err)
+{
+        static const struct str names[] = { STR_INIT("default"), STR_INIT("kube-system"), STR_INIT("kube-public"),
+                                            STR_INIT("kube-node-lease") };
+        _cleanup_arena_ struct arena a;
+        struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+        int r = 0;
+
+        arena_init(&a, "bootstrap", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++)
+                r = create_namespace(s, &run, names[i], STR("bootstrap"), err);
+        return r;
+}
+
+static struct object *find_namespace(struct store *s, struct str name, bool *ret_is_terminating)
+{
+        struct object *o = NULL;
+        struct entry *e;
+
+        mutex_lock(&s->mutex);
+        e = tree_find(&s->namespaces->objects, name);
+        if (e && e->object) {
+                o = object_ref(e->object);
+                *ret_is_terminating = e->marks & MARK_DELETING;
+        }
+        mutex_unlock(&s->mutex);
+        return o;
+}
+
+static int refuse_terminating(struct arena *a, const struct kind *kind, const struct object_key *key, struct err *err)
+{
+        struct status_subject subject = kind_subject(kind, key->name);
+        int r = status_forbidden(err, &subject,
+                                 "unable to create new content in namespace %.*s because it is being terminated",
+                                 STR_ARG(key->namespace));
+
+        status_add_cause(err, STR("NamespaceTerminating"),
+                         arena_printf(a, "namespace %.*s is being terminated", STR_ARG(key->namespace)),
+                         STR("metadata.namespace"));
+        return r;
+}
+
+int namespaces_check(struct store *s, struct run *run, const struct served *served, const struct object_key *key,
+                     struct object **ret_namespace, struct err *err)
+{
+        struct status_subject missing = { .kind = STR("Namespace"),
+                                          .plural = STR("namespaces"),
+                                          .name = key->namespace };
+        bool is_terminating = false;
+        struct object *o;
+        int r = 0;
+
+        if (!served->kind->is_namespaced)
+                return 0;
+        o = find_namespace(s, key->namespace, &is_terminating);
+        if (!o && s->options.creates_namespaces) {
+                r = create_namespace(s, run, key->namespace, STR("something is created in it"), err);
+                if (r < 0 && r != ERR_EXISTS)
+                        return err_wrap(err, "cannot create namespace %.*s", STR_ARG(key->namespace));
+                o = find_namespace(s, key->namespace, &is_terminating);
+        }
+        if (!o)
+                return status_not_found(err, &missing);
+        *ret_namespace = o;
+        return is_terminating ? refuse_terminating(run->arena, served->kind, key, err) : 0;
+}
+
+/* --- Deletion --- */
+
+int namespaces_check_delete(const struct write_request *req, const struct kind *kind, struct err *err)
+{
+        static const struct str immortal[] = { STR_INIT("default"), STR_INIT("kube-system"), STR_INIT("kube-public") };
+        struct status_subject subject = kind_subject(kind, req->key.name);
+
+        if (req->verb != WRITE_DELETE || kind->group.n || !str_equal(kind->kind, STR("Namespace")))
+                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(immortal); i++)
+                if (str_equal(req->key.name, immortal[i]))
+                        return status_forbidden(err, &subject, "this namespace may not be deleted");
+        return 0;
+}
+
+const struct value *namespaces_begin_deletion(struct arena *a, const struct value *namespace)
+{
+        const struct value *status = value_get(namespace, STR("status"));
+
+        status = value_with(a, value_is_object(status) ? status : &value_empty_object, STR("phase"),
+                            value_put(a, value_of_literal("Terminating")));
+        return value_with(a, namespace, STR("status"), status);
+}
+
+/* What is left of a namespace, by kind and by finalizer. */
+struct leftovers {
+        struct arena *arena;
+        size_t n;
+        struct str_list kinds;      /* `widgets.example.org has 2 resource instances` */
+        struct str_list finalizers; /* one per object that has it */
+};
+
+static void note_leftovers(struct leftovers *l, const struct table *t, const struct listing *objects)
+{
+        struct str dot = t->group.n ? STR(".") : STR("");
+
+        if (objects->n == 0)
+                return;
+        l->n += objects->n;
+        str_list_printf(&l->kinds, "%.*s%.*s%.*s has %zu resource instances", STR_ARG(t->kind->plural), STR_ARG(dot),
+                        STR_ARG(t->group), objects->n);
+        for (size_t i = 0; i < objects->n; i++) {
+                const struct value *v = object_value(objects->p[i].object, l->arena);
+
+                VALUE_FOREACH_ITEM (f, value_get(meta(v), STR("finalizers")))
+                        str_list_add(&l->finalizers, value_str(f));
+        }
+}
+
+/* `a in 2 resource instances, b in 1 resource instances` */
+static struct str finalizers_text(struct leftovers *l)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        str_list_sort(&l->finalizers);
+        for (size_t i = 0, n; i < l->finalizers.n; i += n) {
+                for (n = 1; i + n < l->finalizers.n && str_equal(l->finalizers.p[i], l->finalizers.p[i + n]);)
+                        n++;
+                buf_appendf(&b, "%s%.*s in %zu resource instances", i ? ", " : "", STR_ARG(l->finalizers.p[i]), n);
+        }
+        return buf_to_arena(&b, l->arena);
+}
+
+static struct str kinds_text(struct leftovers *l)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        str_list_sort(&l->kinds);
+        for (size_t i = 0; i < l->kinds.n; i++)
+                buf_appendf(&b, "%s%.*s", i ? ", " : "", STR_ARG(l->kinds.p[i]));
+        return buf_to_arena(&b, l->arena);
+}
+
+static struct condition condition(const char *type, bool is_true, const char *reason, struct str message)
+{
+        return (struct condition) { .type = str_from(type),
+                                    .status = is_true ? CONDITION_TRUE : CONDITION_FALSE,
+                                    .reason = str_from(reason),
+                                    .message = message,
+                                    .last_transition = clock_wall() };
+}
+
+static const struct value *with_conditions(struct leftovers *l, const struct value *namespace)
+{
+        struct arena *a = l->arena;
+        struct condition conditions[] = {
+                condition("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+                          STR("All resources successfully discovered")),
+                condition("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+                          STR("All legacy kube types successfully parsed")),
+                condition("NamespaceDeletionContentFailure", false, "ContentDeleted",
+                          STR("All content successfully deleted, may be waiting on finalization")),
+                condition("NamespaceContentRemaining", false, "ContentRemoved",
+                          STR("All content successfully removed")),
+                condition("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers",
+                          STR("All content-preserving finalizers finished")),
+        };
+
+        if (l->kinds.n)
+                conditions[3] =
+                        condition("NamespaceContentRemaining", true, "SomeResourcesRemain",
+                                  arena_printf(a, "Some resources are remaining: %.*s", STR_ARG(kinds_text(l))));
+        if (l->finalizers.n)
+                conditions[4] =
+                        condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
+                                  arena_printf(a, "Some content in the namespace has finalizers remaining: %.*s",
+                                               STR_ARG(finalizers_text(l))));
+        return conditions_set(a, namespace, conditions, ARRAY_SIZE(conditions));
+}
+
+static int write_namespace(struct store *s, struct run *run, struct str subresource, const struct value *body,
+                           struct err *err)
+{
+        struct write_request req = {
+                .verb = WRITE_UPDATE,
+                .key = namespace_key(meta_name(body)),
+                .subresource = subresource,
+                .body = body,
+                .manager = STR("kube-controller-manager"),
+        };
+        struct write_result result;
+
+        return commit_write(&s->cluster, run, &req, &result, err);
+}
+
+static const struct value *without_kubernetes(struct arena *a, const struct value *namespace)
+{
+        const struct value *spec = value_get(namespace, STR("spec")), *list = value_get(spec, STR("finalizers"));
+        struct array_builder kept;
+        struct value v;
+
+        array_builder_init(&kept, a, value_count(list));
+        VALUE_FOREACH_ITEM (f, list)
+                if (!str_equal(value_str(f), KUBERNETES))
+                        array_builder_add(&kept, *f);
+        v = array_builder_finish(&kept);
+        spec = value_count(&v) ? value_with(a, spec, STR("finalizers"), value_put(a, v))
+                               : value_without(a, spec, STR("finalizers"));
+        return value_with(a, namespace, STR("spec"), spec);
+}
+
+static bool has_kubernetes(const struct value *namespace)
+{
+        VALUE_FOREACH_ITEM (f, value_find(namespace, "spec", "finalizers"))
+                if (str_equal(value_str(f), KUBERNETES))
+                        return true;
+        return false;
+}
+
+/* The tables of namespaced kinds; they live as long as the store. */
+static size_t namespaced_tables(struct store *s, struct arena *a, struct table ***ret)
+{
+        struct table **tables;
+        size_t n = 0;
+
+        mutex_lock(&s->mutex);
+        tables = ARENA_NEW_ARRAY(a, struct table *, s->tables.n);
+        for (const struct map_entry *e = map_first(&s->tables); e; e = map_next(&s->tables, e)) {
+                struct table *t = e->value;
+
+                if (t->kind && t->kind->is_namespaced && t->n_objects)
+                        tables[n++] = t;
+        }
+        mutex_unlock(&s->mutex);
+        *ret = tables;
+        return n;
+}
+
+/* Deletes what is there, then looks again for what stays. */
+static int delete_content(struct store *s, struct run *run, struct str name, struct leftovers *left, struct err *err)
+{
+        struct table **tables;
+        size_t n = namespaced_tables(s, run->arena, &tables);
+        int r = 0;
+
+        for (size_t i = 0; i < n && r == 0; i++) {
+                struct listing objects;
+
+                listing_collect(s, tables[i], run->arena, name, &objects);
+                for (size_t j = 0; j < objects.n && r == 0; j++)
+                        r = collector_delete(s, run, object_value(objects.p[j].object, run->arena),
+                                             PROPAGATE_BACKGROUND, err);
+                listing_done(&objects);
+                if (r < 0)
+                        break;
+                listing_collect(s, tables[i], run->arena, name, &objects);
+                note_leftovers(left, tables[i], &objects);
+                listing_done(&objects);
+        }
+        return r;
+}
+
+int namespaces_collect(struct store *s, struct run *run, struct str name, struct err *err)
+{
+        struct leftovers left = { .arena = run->arena };
+        struct object_key key = namespace_key(name);
+        const struct value *namespace, *wanted;
+        int r = cluster_get_value(&s->cluster, run, &key, &namespace, err);
+
+        if (r < 0)
+                return r;
+        if (!meta_is_deleting(namespace) || !has_kubernetes(namespace))
+                return 0;
+        str_list_init(&left.kinds, run->arena);
+        str_list_init(&left.finalizers, run->arena);
+        r = delete_content(s, run, name, &left, err);
+        if (r < 0)
+                return r;
+        wanted = with_conditions(&left, namespace);
+        if (wanted != namespace && !value_equal(wanted, namespace)) {
+                r = write_namespace(s, run, STR("status"), wanted, err);
+                if (r < 0)
+                        return r;
+                r = cluster_get_value(&s->cluster, run, &key, &namespace, err);
+                if (r < 0)
+                        return r;
+        }
+        if (left.n)
+                return 0; /* the removal of what is left brings us back */
+        return write_namespace(s, run, STR("finalize"), without_kubernetes(run->arena, namespace), err);
+}
