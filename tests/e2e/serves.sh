@@ -9,7 +9,10 @@ serves() {
         address=
         for _ in $(seq 600); do
                 address=$(sed -n 's/.*"message":"serving".*"address":"\([^"]*\)".*/\1/p' "$2" | head -n 1)
-                [ -n "$address" ] && return
+                if [ -n "$address" ]; then
+                        pids="$pids $(cat "/proc/$pid/task/$pid/children" 2>/dev/null)" # make's, which it leaves behind
+                        return
+                fi
                 kill -0 "$pid" 2>/dev/null || return
                 sleep 0.05
         done
