@@ -57,6 +57,7 @@ soak: interop-full
 	$(call configure,build-tsan,$(tsan))
 	@ninja -C build-tsan --quiet
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads --repeat 50
+	@WEFT_TEST_CALLS=100000 meson test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10 grpc-failures
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
 bench:

@@ -294,17 +294,26 @@ static int rpc_error(struct grpc_reply *ret, enum grpc_status status, struct str
                        grpc_status_name(status), STR_ARG(message));
 }
 
+/* What the caller's own deadline or token makes of the call. */
+static int own_error(int why, const struct err *detail, struct grpc_reply *ret, struct arena *a, struct err *err)
+{
+        struct str text = why == ERR_TIMEOUT ? STR("context deadline exceeded") : STR("context canceled");
+
+        if (detail && detail->code)
+                text = arena_printf(a, "%.*s: %s", STR_ARG(text), err_message(detail));
+        return rpc_error(ret, why == ERR_TIMEOUT ? GRPC_DEADLINE_EXCEEDED : GRPC_CANCELLED, text, a, err);
+}
+
 /* Gives the call up; the loop lets go of its exchange in its own time. */
 static int give_up(struct grpc_call *call, int why, struct grpc_reply *ret, struct arena *a, struct err *err)
 {
         struct abort abort = { .call = call };
-        struct str text = why == ERR_TIMEOUT ? STR("context deadline exceeded") : STR("context canceled");
+        int r;
 
         loop_call(call->channel->loop, abort_call, &abort);
-        if (abort.why.code)
-                text = arena_printf(a, "%.*s: %s", STR_ARG(text), err_message(&abort.why));
+        r = own_error(why, &abort.why, ret, a, err);
         err_done(&abort.why);
-        return rpc_error(ret, why == ERR_TIMEOUT ? GRPC_DEADLINE_EXCEEDED : GRPC_CANCELLED, text, a, err);
+        return r;
 }
 
 static void copy_answer(const struct http_fields *from, struct http_fields *to, struct arena *a)
@@ -325,6 +334,10 @@ int grpc_call(struct grpc_channel *c, struct str method, struct bytes *request, 
                                  arena_printf(a, "trying to send message larger than max (%zu vs. %zu)", request->str.n,
                                               c->options.max_send_bytes),
                                  a, err);
+        if (cancel_is_triggered(options->cancel))
+                return own_error(ERR_CANCELED, NULL, ret, a, err);
+        if (deadline_has_passed(options->deadline))
+                return own_error(ERR_TIMEOUT, NULL, ret, a, err);
         call = new_call(c, method, request, options);
         loop_post(c->loop, &call->start);
         r = completion_wait(&call->done, options->deadline, options->cancel);

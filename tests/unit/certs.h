@@ -19,7 +19,7 @@ struct authority {
         X509 *certificate;
 };
 
-static void add_extension(X509 *x, X509 *issuer, int nid, const char *value)
+static inline void add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 {
         X509V3_CTX context;
         X509_EXTENSION *e;
@@ -31,7 +31,7 @@ static void add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 }
 
 /* valid_s: from now on; negative: expired that long ago. */
-static X509 *new_certificate(EVP_PKEY *key, const char *name, const struct authority *by, long valid_s)
+static inline X509 *new_certificate(EVP_PKEY *key, const char *name, const struct authority *by, long valid_s)
 {
         static _Atomic long serial = 1;
         X509 *x = X509_new();
@@ -49,7 +49,7 @@ static X509 *new_certificate(EVP_PKEY *key, const char *name, const struct autho
         return x;
 }
 
-static struct authority authority_new(const char *name)
+static inline struct authority authority_new(const char *name)
 {
         struct authority a = { .key = EVP_EC_gen("P-256") };
 
@@ -58,13 +58,13 @@ static struct authority authority_new(const char *name)
         return a;
 }
 
-static void authority_done(struct authority *a)
+static inline void authority_done(struct authority *a)
 {
         X509_free(a->certificate);
         EVP_PKEY_free(a->key);
 }
 
-static FILE *create(const char *directory, const char *name, char *path, size_t n)
+static inline FILE *create(const char *directory, const char *name, char *path, size_t n)
 {
         FILE *f;
 
@@ -74,7 +74,7 @@ static FILE *create(const char *directory, const char *name, char *path, size_t 
         return f;
 }
 
-static void publish(FILE *f, const char *directory, const char *name, const char *path)
+static inline void publish(FILE *f, const char *directory, const char *name, const char *path)
 {
         char final[512];
 
@@ -83,9 +83,21 @@ static void publish(FILE *f, const char *directory, const char *name, const char
         ASSERT(rename(path, final) == 0);
 }
 
-/* Writes a certificate for the alternative names (`DNS:x,IP:127.0.0.1`) by one authority, trusting another. */
-static void write_certificate(const char *directory, const char *names, const struct authority *by,
-                              const struct authority *trusted, long valid_s)
+/* Writes the authorities that are trusted; the second may be NULL. */
+static inline void write_authorities(const char *directory, const struct authority *a, const struct authority *b)
+{
+        char path[512];
+        FILE *f = create(directory, "ca.crt", path, sizeof(path));
+
+        PEM_write_X509(f, a->certificate);
+        if (b)
+                PEM_write_X509(f, b->certificate);
+        publish(f, directory, "ca.crt", path);
+}
+
+/* Writes a certificate for the alternative names (`DNS:x,IP:127.0.0.1`) by one authority, trusting another (NULL: as before). */
+static inline void write_certificate(const char *directory, const char *names, const struct authority *by,
+                                     const struct authority *trusted, long valid_s)
 {
         EVP_PKEY *key = EVP_EC_gen("P-256");
         X509 *x = new_certificate(key, "test", by, valid_s);
@@ -101,9 +113,8 @@ static void write_certificate(const char *directory, const char *names, const st
         f = create(directory, "tls.crt", path, sizeof(path));
         PEM_write_X509(f, x);
         publish(f, directory, "tls.crt", path);
-        f = create(directory, "ca.crt", path, sizeof(path));
-        PEM_write_X509(f, trusted->certificate);
-        publish(f, directory, "ca.crt", path);
+        if (trusted)
+                write_authorities(directory, trusted, NULL);
         X509_free(x);
         EVP_PKEY_free(key);
 }

@@ -7,7 +7,8 @@
 #include "test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
+/* Of <sanitizer/allocator_interface.h>, which not every compiler's package has. */
+size_t __sanitizer_get_current_allocated_bytes(void);
 #define HEAP_IS_SANITIZED 1
 #endif
 
