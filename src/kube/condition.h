@@ -1,5 +1,6 @@
 /* Conditions: an array of {type, status, reason, message, lastTransitionTime, observedGeneration} under status.conditions.
- * Two conditions are equal when everything but lastTransitionTime is (spec/engine 1.8, 1.9). */
+ * Two conditions are equal when everything but lastTransitionTime is; a generation counts only where both have one, as in
+ * Crossplane (spec/engine 1.8, 1.9). */
 #pragma once
 
 #include "clock.h"
@@ -16,7 +17,7 @@ struct condition {
         enum condition_status status;
         struct str reason;
         struct str message;
-        struct instant last_transition; /* 0: none given */
+        struct instant last_transition; /* 0: none given, null in the object */
         int64_t observed_generation;    /* 0: none */
 };
 
@@ -31,6 +32,6 @@ struct value condition_value(struct arena *a, const struct condition *c);
 bool condition_equal(const struct condition *a, const struct condition *b);
 
 /* Sets conditions by type: one that is equal to what is there leaves it alone, time included; a different one takes its
- * place in the list, a new one is appended. */
+ * place in the list, a new one is appended. The object itself when nothing changes. */
 const struct value *conditions_set(struct arena *a, const struct value *object, const struct condition *conditions,
                                    size_t n);

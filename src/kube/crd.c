@@ -1,1 +1,113 @@
+/* CustomResourceDefinitions as objects: what the API fills in, and what a write may touch. crd-check.c says what is wrong
+ * with one. */
 #include "kind.h"
+
+#include "pipeline.h"
+
+static const struct value *default_names(struct arena *a, const struct value *names)
+{
+        struct str kind = value_str(value_get(names, STR("kind")));
+
+        if (str_is_empty(value_str(value_get(names, STR("singular")))))
+                names = value_with(a, names, STR("singular"), value_put(a, value_of_str(kind_lower(a, kind))));
+        if (str_is_empty(value_str(value_get(names, STR("listKind")))) && !str_is_empty(kind))
+                names = value_with(a, names, STR("listKind"),
+                                   value_put(a, value_of_str(arena_printf(a, "%.*sList", STR_ARG(kind)))));
+        return names;
+}
+
+static const struct value *default_conversion(struct arena *a, const struct value *conversion)
+{
+        static const struct member none = { STR_INIT("strategy"), { .type = VALUE_STRING, .n = 4, .bytes = "None" } };
+        const struct value *webhook = value_get(conversion, STR("webhook"));
+        const struct value *client = value_get(webhook, STR("clientConfig"));
+        const struct value *service = value_get(client, STR("service"));
+
+        if (!value_is_object(conversion))
+                return value_put(a, value_of_members(a, &none, 1, true));
+        if (!value_is_object(service) || value_get(service, STR("port")))
+                return conversion;
+        service = value_with(a, service, STR("port"), value_put(a, value_of_int(443)));
+        webhook = value_with(a, webhook, STR("clientConfig"), value_with(a, client, STR("service"), service));
+        return value_with(a, conversion, STR("webhook"), webhook);
+}
+
+const struct value *crd_default(struct arena *a, const struct value *crd)
+{
+        const struct value *spec = value_get(crd, STR("spec")), *names = value_get(spec, STR("names"));
+        const struct value *conversion = value_get(spec, STR("conversion"));
+        const struct value *defaulted = default_conversion(a, conversion);
+
+        if (!value_is_object(spec))
+                return crd;
+        if (defaulted != conversion)
+                spec = value_with(a, spec, STR("conversion"), defaulted);
+        if (value_is_object(names) && (defaulted = default_names(a, names)) != names)
+                spec = value_with(a, spec, STR("names"), defaulted);
+        return spec == value_get(crd, STR("spec")) ? crd : value_with(a, crd, STR("spec"), spec);
+}
+
+static bool has_text(const struct value *list, struct str text)
+{
+        VALUE_FOREACH_ITEM (item, list)
+                if (str_equal(value_str(item), text))
+                        return true;
+        return false;
+}
+
+/* The status of a new CRD, in the form the API gives it. */
+static const struct value *new_status(struct arena *a)
+{
+        struct object_builder names, status;
+
+        object_builder_init(&names, a, 2);
+        object_builder_add(&names, STR("kind"), value_empty_string);
+        object_builder_add(&names, STR("plural"), value_empty_string);
+        object_builder_init(&status, a, 3);
+        object_builder_add(&status, STR("acceptedNames"), object_builder_finish(&names));
+        object_builder_add(&status, STR("conditions"), value_null);
+        object_builder_add(&status, STR("storedVersions"), value_null);
+        return value_put(a, object_builder_finish(&status));
+}
+
+/* Whatever is written from now on may be stored in the storage version: it has to be known for as long as it is. */
+static const struct value *with_stored_versions(struct arena *a, const struct value *crd)
+{
+        const struct value *status = value_get(crd, STR("status"));
+        const struct value *stored = value_get(status, STR("storedVersions")), *before = stored;
+
+        VALUE_FOREACH_ITEM (version, value_find(crd, "spec", "versions")) {
+                const struct value *name = value_get(version, STR("name"));
+
+                if (!value_bool(value_get(version, STR("storage")), false) || has_text(stored, value_str(name)))
+                        continue;
+                if (value_is_string(name))
+                        stored = value_with_appended(a, value_is_array(stored) ? stored : &value_empty_array, name);
+        }
+        if (stored == before)
+                return crd;
+        status = value_with(a, value_is_object(status) ? status : &value_empty_object, STR("storedVersions"), stored);
+        return value_with(a, crd, STR("status"), status);
+}
+
+static const struct value *prepare(struct arena *a, const struct write_request *req, const struct value *old,
+                                   const struct value *object)
+{
+        if (req->verb == WRITE_DELETE || str_equal(req->subresource, STR("status")))
+                return object;
+        object = crd_default(a, object);
+        if (!old)
+                object = value_with(a, object, STR("status"), new_status(a));
+        return with_stored_versions(a, object);
+}
+
+static void validate(struct arena *a, const struct write_request *req, const struct value *old,
+                     const struct value *object, struct field_errors *errors, struct str_list *warnings)
+{
+        if (str_equal(req->subresource, STR("status")))
+                crd_check_status(a, object, errors);
+        else
+                crd_check(a, object, old, errors, warnings);
+}
+
+const struct kind_strategy crd_strategy = { .prepare = prepare, .validate = validate };

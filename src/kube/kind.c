@@ -1,1 +1,236 @@
 #include "kind.h"
+
+#include "buf.h"
+#include "gotext.h"
+#include "utf8.h"
+
+#include <stdatomic.h>
+
+static struct kind *kind_new(void)
+{
+        struct kind *k = xcalloc(1, sizeof(*k));
+
+        k->references = 1;
+        arena_init(&k->arena, "kind", 0);
+        return k;
+}
+
+struct kind *kind_ref(struct kind *k)
+{
+        atomic_fetch_add_explicit(&k->references, 1, memory_order_relaxed);
+        return k;
+}
+
+void kind_unref(struct kind *k)
+{
+        if (!k || atomic_fetch_sub_explicit(&k->references, 1, memory_order_acq_rel) != 1)
+                return;
+        for (size_t i = 0; i < k->n_versions; i++)
+                schema_unref(k->versions[i].schema);
+        arena_done(&k->arena);
+        free(k);
+}
+
+const struct kind_version *kind_version(const struct kind *k, struct str version)
+{
+        for (size_t i = 0; i < k->n_versions; i++)
+                if (str_equal(k->versions[i].name, version))
+                        return &k->versions[i];
+        return NULL;
+}
+
+struct status_subject kind_subject(const struct kind *k, struct str name)
+{
+        return (struct status_subject) { .group = k->group, .kind = k->kind, .plural = k->plural, .name = name };
+}
+
+/* strings.ToLower. */
+static void append_lower(struct buf *b, struct str s)
+{
+        char bytes[4];
+        size_t width;
+
+        while (s.n > 0) {
+                buf_append(b, bytes, utf8_encode(go_to_lower(utf8_decode(s, &width)), bytes));
+                s = str_skip(s, width);
+        }
+}
+
+struct str kind_lower(struct arena *a, struct str s)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        append_lower(&b, s);
+        return buf_to_arena(&b, a);
+}
+
+struct str kind_guess_plural(struct arena *a, struct str kind)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        append_lower(&b, kind);
+        if (b.n == 0 || str_equal(buf_str(&b), STR("endpoints")))
+                return buf_to_arena(&b, a);
+        if (b.p[b.n - 1] == 's') {
+                buf_append_literal(&b, "es");
+        } else if (b.p[b.n - 1] == 'y') {
+                b.n--;
+                buf_append_literal(&b, "ies");
+        } else {
+                buf_append_char(&b, 's');
+        }
+        return buf_to_arena(&b, a);
+}
+
+struct kind *kind_schemaless(struct gvk gvk, bool is_namespaced)
+{
+        struct kind *k = kind_new();
+        struct kind_version *version = ARENA_NEW(&k->arena, struct kind_version);
+
+        *version = (struct kind_version) {
+                .name = arena_copy(&k->arena, gvk.version),
+                .schema = schema_any(),
+                .is_served = true,
+                .is_storage = true,
+                .has_status = true,
+                .selectable_fields = ARENA_NEW(&k->arena, struct str),
+        };
+        k->group = arena_copy(&k->arena, gvk.group);
+        k->kind = arena_copy(&k->arena, gvk.kind);
+        k->list_kind = arena_printf(&k->arena, "%.*sList", STR_ARG(gvk.kind));
+        k->plural = kind_guess_plural(&k->arena, gvk.kind);
+        k->singular = kind_lower(&k->arena, gvk.kind);
+        k->is_namespaced = is_namespaced;
+        k->is_custom = true;
+        k->has_generation = true;
+        k->name_rule = NAME_SUBDOMAIN;
+        k->versions = version;
+        k->n_versions = 1;
+        return k;
+}
+
+/* --- From a CRD --- */
+
+static struct str copy_of(struct kind *k, const struct value *v)
+{
+        return arena_copy(&k->arena, value_str(v));
+}
+
+/* Never NULL, so that an empty list can be told from none. */
+static const struct str *copy_list(struct kind *k, const struct value *list, size_t *ret_n)
+{
+        struct str *p = ARENA_NEW_ARRAY(&k->arena, struct str, value_count(list) + 1);
+        size_t n = 0;
+
+        VALUE_FOREACH_ITEM (item, list)
+                p[n++] = copy_of(k, item);
+        *ret_n = n;
+        return p;
+}
+
+/* `.spec.color` of a CRD is `spec.color` in a selector. */
+static void fill_selectable(struct kind *k, struct kind_version *version, const struct value *fields)
+{
+        struct str *p = ARENA_NEW_ARRAY(&k->arena, struct str, value_count(fields) + 1);
+
+        VALUE_FOREACH_ITEM (field, fields) {
+                struct str path = copy_of(k, value_get(field, STR("jsonPath")));
+
+                str_cut_prefix(&path, STR("."));
+                p[version->n_selectable_fields++] = path;
+        }
+        version->selectable_fields = p;
+}
+
+static int compile_schema(struct kind_version *version, const struct value *v, size_t i, struct err *err)
+{
+        const struct value *openapi = value_find(v, "schema", "openAPIV3Schema");
+        _cleanup_arena_ struct arena a;
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct field_errors errors;
+
+        arena_init(&a, "schema errors", 0);
+        version->schema = schema_any();
+        if (!openapi)
+                return 0;
+        field_errors_init(&errors, &a);
+        if (schema_compile(openapi, arena_printf(&a, "spec.versions[%zu].schema.openAPIV3Schema", i), &version->schema,
+                           &errors) == 0)
+                return 0;
+        version->schema = schema_any();
+        field_errors_append(&b, &errors);
+        return err_set(err, ERR_INVALID, "%.*s", STR_ARG(buf_str(&b)));
+}
+
+static int fill_version(struct kind *k, struct kind_version *version, const struct value *v, size_t i, struct err *err)
+{
+        const struct value *scale = value_find(v, "subresources", "scale");
+
+        version->name = copy_of(k, value_get(v, STR("name")));
+        version->is_served = value_bool(value_get(v, STR("served")), false);
+        version->is_storage = value_bool(value_get(v, STR("storage")), false);
+        version->is_deprecated = value_bool(value_get(v, STR("deprecated")), false);
+        version->deprecation_warning = copy_of(k, value_get(v, STR("deprecationWarning")));
+        version->has_status = value_is_object(value_find(v, "subresources", "status"));
+        version->has_scale = value_is_object(scale);
+        version->scale_spec_path = copy_of(k, value_get(scale, STR("specReplicasPath")));
+        version->scale_status_path = copy_of(k, value_get(scale, STR("statusReplicasPath")));
+        version->scale_selector_path = copy_of(k, value_get(scale, STR("labelSelectorPath")));
+        fill_selectable(k, version, value_get(v, STR("selectableFields")));
+        return compile_schema(version, v, i, err);
+}
+
+static int fill_versions(struct kind *k, const struct value *list, struct err *err)
+{
+        struct kind_version *versions = ARENA_NEW_ARRAY(&k->arena, struct kind_version, value_count(list));
+        struct object_builder columns;
+        int r;
+
+        object_builder_init(&columns, &k->arena, 0);
+        k->versions = versions;
+        for (size_t i = 0; i < value_count(list); i++) {
+                const struct value *v = value_item(list, i), *c = value_get(v, STR("additionalPrinterColumns"));
+
+                r = fill_version(k, &versions[i], v, i, err);
+                if (r < 0)
+                        return r;
+                k->n_versions++;
+                if (versions[i].is_storage)
+                        k->storage = i;
+                if (value_count(c) > 0)
+                        object_builder_set(&columns, versions[i].name, *value_copy(&k->arena, c));
+        }
+        if (columns.n > 0)
+                k->crd_columns = value_put(&k->arena, object_builder_finish(&columns));
+        return 0;
+}
+
+int kind_from_crd(const struct value *crd, struct kind **ret, struct err *err)
+{
+        const struct value *spec = value_get(crd, STR("spec")), *names = value_get(spec, STR("names"));
+        const struct value *versions = value_get(spec, STR("versions"));
+        struct kind *k;
+        int r;
+
+        if (value_count(versions) == 0)
+                return err_set(err, ERR_INVALID, "spec.versions: Required value");
+        k = kind_new();
+        k->group = copy_of(k, value_get(spec, STR("group")));
+        k->kind = copy_of(k, value_get(names, STR("kind")));
+        k->list_kind = copy_of(k, value_get(names, STR("listKind")));
+        k->plural = copy_of(k, value_get(names, STR("plural")));
+        k->singular = copy_of(k, value_get(names, STR("singular")));
+        k->short_names = copy_list(k, value_get(names, STR("shortNames")), &k->n_short_names);
+        k->categories = copy_list(k, value_get(names, STR("categories")), &k->n_categories);
+        k->is_namespaced = str_equal(value_str(value_get(spec, STR("scope"))), STR("Namespaced"));
+        k->is_custom = true;
+        k->has_generation = true;
+        k->name_rule = NAME_SUBDOMAIN;
+        r = fill_versions(k, versions, err);
+        if (r < 0) {
+                kind_unref(k);
+                return r;
+        }
+        *ret = k;
+        return 0;
+}

@@ -52,13 +52,13 @@ struct kind {
         size_t storage; /* index of the storage version */
         const struct conversion *conversions;
         size_t n_conversions;
-        const struct value *crd_columns; /* additionalPrinterColumns per version, as in the CRD; may be NULL */
+        const struct value *crd_columns; /* name of a version -> its additionalPrinterColumns; NULL without any */
         /* What the kind does beyond CRUD when it is created or updated (defaults, status reset, validation); NULL: nothing. */
         const struct kind_strategy *strategy;
 };
 
 struct kind *kind_ref(struct kind *k);
-void kind_unref(struct kind *k);
+void kind_unref(struct kind *k); /* NULL is fine */
 
 const struct kind_version *kind_version(const struct kind *k, struct str version); /* served or not; NULL if absent */
 static inline const struct kind_version *kind_storage(const struct kind *k)
@@ -67,7 +67,8 @@ static inline const struct kind_version *kind_storage(const struct kind *k)
 }
 struct status_subject kind_subject(const struct kind *k, struct str name);
 
-/* From a CRD (apiextensions.k8s.io/v1). The CRD must have been checked with crd_check. */
+/* From a CRD (apiextensions.k8s.io/v1) that crd_check has found good. What is wrong with a schema nevertheless is ERR_INVALID.
+ * Nothing of crd is kept. */
 int kind_from_crd(const struct value *crd, struct kind **ret, struct err *err);
 
 /* A kind nobody has described: schemaless, plural guessed, scope as given, with a status subresource. One version, as in
@@ -77,6 +78,9 @@ struct kind *kind_schemaless(struct gvk gvk, bool is_namespaced);
 /* Lower-case plural by the usual English rules, as meta.UnsafeGuessKindToResource does it. */
 struct str kind_guess_plural(struct arena *a, struct str kind);
 
+/* strings.ToLower: how a kind's name becomes its singular. */
+struct str kind_lower(struct arena *a, struct str s);
+
 /* The kinds that are there without a CRD, here the ones that the store itself depends on: Namespace,
  * CustomResourceDefinition, and Secret, ConfigMap, ServiceAccount, Event, Lease as plain data. Terminated by NULL; counted
  * by nobody, alive for ever. */
@@ -84,9 +88,16 @@ struct kind *const *kind_builtins(void);
 
 /* --- CRDs as objects (spec/apiserver 5.1, 5.2, 5.7) --- */
 
+/* Defaults, a status that only its subresource writes, storedVersions, crd_check. The life of a CRD (names, Established,
+ * finalizer) is the store's. */
+extern const struct kind_strategy crd_strategy;
+
 /* Fills in what the API defaults: singular, listKind, conversion. */
 const struct value *crd_default(struct arena *a, const struct value *crd);
 
 /* Checks a created (old NULL) or updated CRD. Warnings (unrecognised formats, rules that are not enforced) are added. */
 void crd_check(struct arena *a, const struct value *crd, const struct value *old, struct field_errors *errors,
                struct str_list *warnings);
+
+/* What a write of the status alone must hold: at least one stored version, each of them a version of the spec. */
+void crd_check_status(struct arena *a, const struct value *crd, struct field_errors *errors);

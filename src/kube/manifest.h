@@ -8,7 +8,8 @@
 struct manifest {
         const struct value *object;
         const struct source *source;
-        size_t document; /* in its source, for source_locate */
+        size_t document;   /* in its source, for source_locate */
+        struct str prefix; /* where it stands in its document: "", or `items[2]` in a List */
 };
 
 struct manifests {
@@ -18,13 +19,19 @@ struct manifests {
         size_t capacity;
 };
 
+static inline void manifests_init(struct manifests *m, struct arena *a)
+{
+        *m = (struct manifests) { .arena = a };
+}
+
 /* Reads a file, `-` for standard input, or every *.yaml, *.yml and *.json of a directory (sorted, not below it). Lists
  * (kind List) are taken apart. Each document must be an object with apiVersion and kind; empty ones are skipped. */
 int manifests_load(struct manifests *m, struct str path, struct err *err);
 
-/* From text. name is what errors call it. */
+/* From text. name is what errors call it. Both are copied. */
 int manifests_add_text(struct manifests *m, struct str name, struct str text, struct err *err);
 
-/* Puts file, line and object before an error about the value at path (`spec.a[0].b`, or empty for the object itself), and its
- * position into err. Returns the code of err. */
+/* Puts file, line, object and path before an error about the value at path (`spec.a[0].b`, or empty for the object itself),
+ * and position and path into err. A message that begins with the path says it once. Where the path is not in the file, the
+ * position is that of its nearest ancestor. Returns the code of err. */
 int manifest_error(const struct manifest *m, struct str path, struct err *err);

@@ -3,6 +3,7 @@ package main
 
 import (
 	_ "github.com/crossplane/crossplane-runtime/v2/pkg/fieldpath"
+	_ "github.com/crossplane/crossplane/apis/v2/core/v2"
 	_ "github.com/crossplane/function-sdk-go/proto/v1"
 	_ "google.golang.org/protobuf/encoding/protojson"
 	_ "google.golang.org/protobuf/types/dynamicpb"

@@ -9,9 +9,11 @@ static const struct {
         const char *name;
         suite_run run;
 } suites[] = {
-        { "base64", run_base64 }, { "format", run_format }, { "json", run_json },   { "number", run_number },
-        { "patch", run_patch },   { "path", run_path },     { "proto", run_proto }, { "quantity", run_quantity },
-        { "regex", run_regex },   { "time", run_time },     { "yaml", run_yaml },
+        { "base64", run_base64 },     { "condition", run_condition }, { "format", run_format },
+        { "json", run_json },         { "name", run_name },           { "number", run_number },
+        { "patch", run_patch },       { "path", run_path },           { "proto", run_proto },
+        { "quantity", run_quantity }, { "regex", run_regex },         { "selector", run_selector },
+        { "time", run_time },         { "yaml", run_yaml },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)

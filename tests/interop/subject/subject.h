@@ -8,14 +8,17 @@
 typedef const struct value *(*suite_run)(struct arena *a, const struct value *c);
 
 const struct value *run_base64(struct arena *a, const struct value *c);
+const struct value *run_condition(struct arena *a, const struct value *c);
 const struct value *run_format(struct arena *a, const struct value *c);
 const struct value *run_json(struct arena *a, const struct value *c);
+const struct value *run_name(struct arena *a, const struct value *c);
 const struct value *run_number(struct arena *a, const struct value *c);
 const struct value *run_patch(struct arena *a, const struct value *c);
 const struct value *run_path(struct arena *a, const struct value *c);
 const struct value *run_proto(struct arena *a, const struct value *c);
 const struct value *run_quantity(struct arena *a, const struct value *c);
 const struct value *run_regex(struct arena *a, const struct value *c);
+const struct value *run_selector(struct arena *a, const struct value *c);
 const struct value *run_time(struct arena *a, const struct value *c);
 const struct value *run_yaml(struct arena *a, const struct value *c);
 

@@ -1,4 +1,4 @@
-/* Files as commands read them. */
+/* Files as users name them: a path, or `-` for standard input. */
 #pragma once
 
 #include "buf.h"

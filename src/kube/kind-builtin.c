@@ -1,0 +1,420 @@
+/* The kinds that are there without a CRD, and what they do beyond CRUD (spec/apiserver 2.3, 2.5, 7.4). */
+#include "kind.h"
+
+#include "base64.h"
+#include "buf.h"
+#include "json.h"
+#include "name.h"
+#include "pipeline.h"
+
+#include <pthread.h>
+
+#define MAX_DATA_BYTES (1u << 20)
+#define IMMUTABLE_TEXT "field is immutable when `immutable` is set"
+
+/* --- Namespace --- */
+
+static const struct value *with_kubernetes_finalizer(struct arena *a, const struct value *object)
+{
+        static const struct value kubernetes = { .type = VALUE_STRING, .n = 10, .bytes = "kubernetes" };
+        const struct value *spec = value_get(object, STR("spec")), *list = value_get(spec, STR("finalizers"));
+
+        VALUE_FOREACH_ITEM (f, list)
+                if (str_equal(value_str(f), STR("kubernetes")))
+                        return object;
+        list = value_with_appended(a, value_is_array(list) ? list : &value_empty_array, &kubernetes);
+        spec = value_with(a, value_is_object(spec) ? spec : &value_empty_object, STR("finalizers"), list);
+        return value_with(a, object, STR("spec"), spec);
+}
+
+/* The member as the other object has it. */
+static const struct value *restored(struct arena *a, const struct value *object, const struct value *from,
+                                    struct str key)
+{
+        const struct value *v = value_get(from, key);
+
+        return v ? value_with(a, object, key, v) : value_without(a, object, key);
+}
+
+static const struct value *prepare_namespace(struct arena *a, const struct write_request *req, const struct value *old,
+                                             const struct value *object)
+{
+        static const struct member phase = { STR_INIT("phase"), { .type = VALUE_STRING, .n = 6, .bytes = "Active" } };
+
+        object = meta_with_label(a, object, STR("kubernetes.io/metadata.name"), meta_name(object));
+        if (!old) {
+                struct value status = value_of_members(a, &phase, 1, true);
+
+                object = with_kubernetes_finalizer(a, object);
+                return value_with(a, object, STR("status"), value_put(a, status));
+        }
+        if (!str_equal(req->subresource, STR("finalize")))
+                object = restored(a, object, old, STR("spec"));
+        if (!str_equal(req->subresource, STR("status")))
+                object = restored(a, object, old, STR("status"));
+        return object;
+}
+
+static bool may_remove_namespace(const struct value *object)
+{
+        return value_count(value_find(object, "spec", "finalizers")) == 0;
+}
+
+static const struct kind_strategy namespace_strategy = {
+        .prepare = prepare_namespace,
+        .may_remove = may_remove_namespace,
+};
+
+/* --- Secret and ConfigMap --- */
+
+static const struct value *encoded(struct arena *a, struct str text)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        base64_encode(&b, text, BASE64_STD);
+        return value_put(a, value_of_str(buf_to_arena(&b, a)));
+}
+
+static const struct value *prepare_secret(struct arena *a, const struct write_request *req _unused_,
+                                          const struct value *old _unused_, const struct value *object)
+{
+        const struct value *texts = value_get(object, STR("stringData")), *data = value_get(object, STR("data"));
+
+        if (str_is_empty(value_str(value_get(object, STR("type")))))
+                object = value_with(a, object, STR("type"), value_put(a, value_of_literal("Opaque")));
+        if (!texts)
+                return object;
+        if (!value_is_object(data))
+                data = &value_empty_object;
+        VALUE_FOREACH_MEMBER (m, texts)
+                data = value_with(a, data, m->key, encoded(a, value_str(&m->value)));
+        if (value_count(data) > 0)
+                object = value_with(a, object, STR("data"), data);
+        return value_without(a, object, STR("stringData"));
+}
+
+static void check_key(struct field_errors *errors, struct str map, struct str key)
+{
+        struct value v = value_of_str(key);
+        struct str texts[4];
+        size_t n = name_check_config_key(errors->arena, key, texts);
+        struct str field = arena_printf(errors->arena, "%.*s[%.*s]", STR_ARG(map), STR_ARG(key));
+
+        for (size_t i = 0; i < n; i++)
+                field_error_add(errors, FIELD_INVALID, field, &v, "%.*s", STR_ARG(texts[i]));
+}
+
+/* The map of a Secret or ConfigMap: keys, and the bytes of all values added to *total. */
+static void check_map(struct field_errors *errors, const struct value *object, struct str map, bool is_base64,
+                      size_t *total)
+{
+        VALUE_FOREACH_MEMBER (m, value_get(object, map)) {
+                struct str text = value_str(&m->value);
+                _cleanup_buf_ struct buf bytes = BUF_INIT(0);
+                _cleanup_err_ struct err err = { 0 };
+
+                check_key(errors, map, m->key);
+                if (is_base64 && base64_decode(&bytes, text, BASE64_STD, &err) < 0)
+                        field_error_add(errors, FIELD_INVALID,
+                                        arena_printf(errors->arena, "%.*s[%.*s]", STR_ARG(map), STR_ARG(m->key)),
+                                        &value_empty_string, "%s", err_message(&err));
+                *total += is_base64 ? bytes.n : text.n;
+        }
+}
+
+/* Once `immutable` is set, neither it nor the maps may change. */
+static void check_immutable(struct field_errors *errors, const struct value *old, const struct value *object,
+                            const struct str *maps, size_t n)
+{
+        if (!value_bool(value_get(old, STR("immutable")), false))
+                return;
+        if (!value_bool(value_get(object, STR("immutable")), false))
+                field_error_add(errors, FIELD_FORBIDDEN, STR("immutable"), NULL, IMMUTABLE_TEXT);
+        for (size_t i = 0; i < n; i++) {
+                const struct value *before = value_get(old, maps[i]), *now = value_get(object, maps[i]);
+
+                if (value_count(before) == 0 && value_count(now) == 0)
+                        continue;
+                if (!before || !now || !value_equal(before, now))
+                        field_error_add(errors, FIELD_FORBIDDEN, maps[i], NULL, IMMUTABLE_TEXT);
+        }
+}
+
+static void require_data(struct field_errors *errors, const struct value *object, struct str key)
+{
+        if (!value_find(object, "data") || !value_get(value_get(object, STR("data")), key))
+                field_error_add(errors, FIELD_REQUIRED, arena_printf(errors->arena, "data[%.*s]", STR_ARG(key)), NULL,
+                                "%s", "");
+}
+
+static void check_docker_config(struct field_errors *errors, const struct value *object, struct str key)
+{
+        const struct value *encoded_config = value_get(value_get(object, STR("data")), key), *config;
+        struct value redacted = value_of_literal("<secret contents redacted>");
+        _cleanup_buf_ struct buf bytes = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+
+        require_data(errors, object, key);
+        if (!encoded_config || base64_decode(&bytes, value_str(encoded_config), BASE64_STD, NULL) < 0)
+                return;
+        if (json_parse(errors->arena, buf_str(&bytes), NULL, &config, &err) < 0)
+                field_error_add(errors, FIELD_INVALID, arena_printf(errors->arena, "data[%.*s]", STR_ARG(key)),
+                                &redacted, "%s", err_message(&err));
+}
+
+static void check_secret_type(struct field_errors *errors, const struct value *object)
+{
+        struct str type = value_str(value_get(object, STR("type")));
+        const struct value *data = value_get(object, STR("data"));
+
+        if (!str_cut_prefix(&type, STR("kubernetes.io/")))
+                return;
+        if (str_equal(type, STR("tls"))) {
+                require_data(errors, object, STR("tls.crt"));
+                require_data(errors, object, STR("tls.key"));
+        } else if (str_equal(type, STR("ssh-auth"))) {
+                require_data(errors, object, STR("ssh-privatekey"));
+        } else if (str_equal(type, STR("basic-auth"))) {
+                if (!value_get(data, STR("username")) && !value_get(data, STR("password"))) {
+                        require_data(errors, object, STR("username"));
+                        require_data(errors, object, STR("password"));
+                }
+        } else if (str_equal(type, STR("dockercfg"))) {
+                check_docker_config(errors, object, STR(".dockercfg"));
+        } else if (str_equal(type, STR("dockerconfigjson"))) {
+                check_docker_config(errors, object, STR(".dockerconfigjson"));
+        } else if (str_equal(type, STR("service-account-token"))) {
+                if (str_is_empty(meta_annotation(object, STR("kubernetes.io/service-account.name"))))
+                        field_error_add(errors, FIELD_REQUIRED,
+                                        STR("metadata.annotations[kubernetes.io/service-account.name]"), NULL, "%s",
+                                        "");
+        }
+}
+
+static void validate_secret(struct arena *a _unused_, const struct write_request *req _unused_, const struct value *old,
+                            const struct value *object, struct field_errors *errors, struct str_list *warnings _unused_)
+{
+        static const struct str maps[] = { STR_INIT("data") };
+        const struct value *type = value_get(object, STR("type"));
+        size_t total = 0;
+
+        if (old && !str_equal(value_str(type), value_str(value_get(old, STR("type")))))
+                field_error_add(errors, FIELD_INVALID, STR("type"), type, "field is immutable");
+        if (old)
+                check_immutable(errors, old, object, maps, ARRAY_SIZE(maps));
+        check_map(errors, object, STR("data"), true, &total);
+        if (total > MAX_DATA_BYTES)
+                field_error_add(errors, FIELD_TOO_LONG, STR("data"), NULL, "may not be more than %u bytes",
+                                MAX_DATA_BYTES);
+        check_secret_type(errors, object);
+}
+
+static const struct kind_strategy secret_strategy = {
+        .prepare = prepare_secret,
+        .validate = validate_secret,
+};
+
+static void validate_config_map(struct arena *a _unused_, const struct write_request *req _unused_,
+                                const struct value *old, const struct value *object, struct field_errors *errors,
+                                struct str_list *warnings _unused_)
+{
+        static const struct str maps[] = { STR_INIT("data"), STR_INIT("binaryData") };
+        size_t total = 0;
+
+        if (old)
+                check_immutable(errors, old, object, maps, ARRAY_SIZE(maps));
+        check_map(errors, object, STR("data"), false, &total);
+        VALUE_FOREACH_MEMBER (m, value_get(object, STR("binaryData"))) {
+                struct value key = value_of_str(m->key);
+
+                if (value_get(value_get(object, STR("data")), m->key))
+                        field_error_add(errors, FIELD_INVALID,
+                                        arena_printf(errors->arena, "data[%.*s]", STR_ARG(m->key)), &key,
+                                        "duplicate of key present in binaryData");
+        }
+        check_map(errors, object, STR("binaryData"), true, &total);
+        if (total > MAX_DATA_BYTES)
+                field_error_add(errors, FIELD_TOO_LONG, STR(""), NULL, "may not be more than %u bytes", MAX_DATA_BYTES);
+}
+
+static const struct kind_strategy config_map_strategy = { .validate = validate_config_map };
+
+/* --- Event and Lease --- */
+
+static void validate_event(struct arena *a _unused_, const struct write_request *req _unused_,
+                           const struct value *old _unused_, const struct value *object, struct field_errors *errors,
+                           struct str_list *warnings _unused_)
+{
+        struct str own = meta_namespace(object);
+        const struct value *other = value_find(object, "involvedObject", "namespace");
+
+        /* Events about cluster-scoped objects are kept in default. */
+        if (str_is_empty(value_str(other)) ? !str_equal(own, STR("default")) : !str_equal(value_str(other), own))
+                field_error_add(errors, FIELD_INVALID, STR("involvedObject.namespace"),
+                                other ? other : &value_empty_string, "does not match event.namespace");
+}
+
+static const struct kind_strategy event_strategy = { .validate = validate_event };
+
+static void validate_lease(struct arena *a _unused_, const struct write_request *req _unused_,
+                           const struct value *old _unused_, const struct value *object, struct field_errors *errors,
+                           struct str_list *warnings _unused_)
+{
+        const struct value *spec = value_get(object, STR("spec"));
+        const struct value *duration = value_get(spec, STR("leaseDurationSeconds"));
+        const struct value *transitions = value_get(spec, STR("leaseTransitions"));
+
+        if (value_is_int(duration) && duration->integer <= 0)
+                field_error_add(errors, FIELD_INVALID, STR("spec.leaseDurationSeconds"), duration,
+                                "must be greater than 0");
+        if (value_is_int(transitions) && transitions->integer < 0)
+                field_error_add(errors, FIELD_INVALID, STR("spec.leaseTransitions"), transitions,
+                                "must be greater than or equal to 0");
+}
+
+static const struct kind_strategy lease_strategy = { .validate = validate_lease };
+
+/* --- The table --- */
+
+#define LIST(...)                                  \
+        .p = (const struct str[]) { __VA_ARGS__ }, \
+        .n = sizeof((const struct str[]) { __VA_ARGS__ }) / sizeof(struct str)
+
+struct list {
+        const struct str *p; /* NULL: none */
+        size_t n;
+};
+
+static const struct description {
+        const char *group, *version, *kind, *plural;
+        struct list short_names, categories, selectable_fields;
+        bool is_cluster_scoped, has_status, has_generation, allows_create_on_update, allows_unconditional_update;
+        enum name_rule name_rule;
+        const struct kind_strategy *strategy;
+} descriptions[] = {
+        {
+                .version = "v1",
+                .kind = "Namespace",
+                .plural = "namespaces",
+                .short_names = { LIST(STR_INIT("ns")) },
+                .selectable_fields = { LIST(STR_INIT("status.phase")) },
+                .is_cluster_scoped = true,
+                .has_status = true,
+                .allows_unconditional_update = true,
+                .name_rule = NAME_LABEL,
+                .strategy = &namespace_strategy,
+        },
+        {
+                .group = "apiextensions.k8s.io",
+                .version = "v1",
+                .kind = "CustomResourceDefinition",
+                .plural = "customresourcedefinitions",
+                .short_names = { LIST(STR_INIT("crd"), STR_INIT("crds")) },
+                .categories = { LIST(STR_INIT("api-extensions")) },
+                .is_cluster_scoped = true,
+                .has_status = true,
+                .has_generation = true,
+                .strategy = &crd_strategy,
+        },
+        {
+                .version = "v1",
+                .kind = "Secret",
+                .plural = "secrets",
+                .selectable_fields = { LIST(STR_INIT("type")) },
+                .allows_unconditional_update = true,
+                .strategy = &secret_strategy,
+        },
+        {
+                .version = "v1",
+                .kind = "ConfigMap",
+                .plural = "configmaps",
+                .short_names = { LIST(STR_INIT("cm")) },
+                .allows_unconditional_update = true,
+                .strategy = &config_map_strategy,
+        },
+        {
+                .version = "v1",
+                .kind = "ServiceAccount",
+                .plural = "serviceaccounts",
+                .short_names = { LIST(STR_INIT("sa")) },
+                .allows_unconditional_update = true,
+        },
+        {
+                .version = "v1",
+                .kind = "Event",
+                .plural = "events",
+                .short_names = { LIST(STR_INIT("ev")) },
+                .selectable_fields = { LIST(STR_INIT("involvedObject.kind"), STR_INIT("involvedObject.namespace"),
+                                            STR_INIT("involvedObject.name"), STR_INIT("involvedObject.uid"),
+                                            STR_INIT("involvedObject.apiVersion"),
+                                            STR_INIT("involvedObject.resourceVersion"),
+                                            STR_INIT("involvedObject.fieldPath"), STR_INIT("reason"),
+                                            STR_INIT("reportingComponent"), STR_INIT("source"), STR_INIT("type")) },
+                .allows_create_on_update = true,
+                .allows_unconditional_update = true,
+                .name_rule = NAME_PATH_SEGMENT,
+                .strategy = &event_strategy,
+        },
+        {
+                .group = "coordination.k8s.io",
+                .version = "v1",
+                .kind = "Lease",
+                .plural = "leases",
+                .allows_create_on_update = true,
+                .strategy = &lease_strategy,
+        },
+};
+
+static struct kind kinds[ARRAY_SIZE(descriptions)];
+static struct kind *table[ARRAY_SIZE(descriptions) + 1];
+
+static void fill_kind(struct kind *k, const struct description *d)
+{
+        static struct kind_version versions[ARRAY_SIZE(descriptions)];
+        struct kind_version *version = &versions[d - descriptions];
+
+        *version = (struct kind_version) {
+                .name = str_from(d->version),
+                .schema = schema_any(),
+                .is_served = true,
+                .is_storage = true,
+                .has_status = d->has_status,
+                .selectable_fields = d->selectable_fields.p,
+                .n_selectable_fields = d->selectable_fields.n,
+        };
+        k->references = 1;
+        arena_init(&k->arena, "kind", 0);
+        k->group = str_from(d->group ? d->group : "");
+        k->kind = str_from(d->kind);
+        k->list_kind = arena_printf(&k->arena, "%sList", d->kind);
+        k->plural = str_from(d->plural);
+        k->singular = str_first(k->plural, k->plural.n - 1);
+        k->short_names = d->short_names.p;
+        k->n_short_names = d->short_names.n;
+        k->categories = d->categories.p;
+        k->n_categories = d->categories.n;
+        k->is_namespaced = !d->is_cluster_scoped;
+        k->allows_create_on_update = d->allows_create_on_update;
+        k->allows_unconditional_update = d->allows_unconditional_update;
+        k->has_generation = d->has_generation;
+        k->name_rule = d->name_rule;
+        k->versions = version;
+        k->n_versions = 1;
+        k->strategy = d->strategy;
+}
+
+static void fill_table(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++) {
+                fill_kind(&kinds[i], &descriptions[i]);
+                table[i] = &kinds[i];
+        }
+}
+
+struct kind *const *kind_builtins(void)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, fill_table);
+        return table;
+}
