@@ -13,7 +13,8 @@ static const struct {
         { "json", run_json },         { "name", run_name },           { "number", run_number },
         { "patch", run_patch },       { "path", run_path },           { "proto", run_proto },
         { "quantity", run_quantity }, { "regex", run_regex },         { "selector", run_selector },
-        { "time", run_time },         { "yaml", run_yaml },
+        { "time", run_time },         { "yaml", run_yaml },           { "managed", run_managed },
+        { "fieldset", run_fieldset },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)
