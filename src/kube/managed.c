@@ -549,8 +549,8 @@ static bool is_subset(const struct update *u, const struct field_set *part, cons
 }
 
 /* Removes what the applier had before, leaves out now and nobody else owns. */
-static int prune(const struct update *u, const struct manager *last, const struct manager *me,
-                 const struct value *merged, const struct value **ret, struct err *err)
+static int prune_fields(const struct update *u, const struct manager *last, const struct manager *me,
+                        const struct value *merged, const struct value **ret, struct err *err)
 {
         const struct field_set *named, *gone;
         const struct value *from, *pruned, *at_last;
@@ -575,13 +575,23 @@ static int prune(const struct update *u, const struct manager *last, const struc
                 return err_wrap(err, "failed add back owned items");
         r = convert(u, pruned, last->api_version, &at_last, &type, err);
         if (r < 0)
-                return err_wrap(err, "failed add back dangling items");
+                return err_wrap(
+                        err, "failed add back dangling items: failed to convert pruned object to last applied version");
         if (r == 0)
                 at_last = pruned;
         gone = field_set_difference(u->arena, named_set(u, type, from), named_set(u, type, at_last));
         pruned = typed_remove(u->arena, type, from, field_set_intersection(u->arena, gone, named));
         r = convert(u, pruned, u->api_version, ret, &type, err);
         return r < 0 ? r : 0;
+}
+
+static int prune(const struct update *u, const struct manager *last, const struct manager *me,
+                 const struct value *merged, const struct value **ret, struct err *err)
+{
+        int r;
+
+        r = prune_fields(u, last, me, merged, ret, err);
+        return r < 0 ? err_wrap(err, "failed to prune fields") : 0;
 }
 
 static int check_config(const struct managed_request *req, struct arena *a, const struct value *config, struct err *err)

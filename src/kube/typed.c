@@ -350,7 +350,7 @@ const struct field_set *typed_ensure_named(struct arena *a, struct type t, const
 static const struct field_set *reconcile(struct walk *w, struct type t, const struct value *v,
                                          const struct field_set *set);
 
-/* A node with something below it: collapsed to itself if what the value has there is atomic. */
+/* A node with something below it: collapsed to itself if the schema says by now that it is atomic. */
 static bool reconcile_node(struct walk *w, struct type t, const struct value *v, const struct field_node *node)
 {
         const struct field_set *below = node->below;
@@ -359,7 +359,7 @@ static bool reconcile_node(struct walk *w, struct type t, const struct value *v,
         if (below && v && t.kind != TYPE_NONE) {
                 struct shape s = type_shape(t, v);
 
-                if (s.form != FORM_SCALAR && s.is_atomic) {
+                if (s.form != FORM_SCALAR && s.is_atomic && !s.is_free) {
                         is_member = true;
                         below = NULL;
                 } else {
@@ -402,7 +402,7 @@ static const struct field_set *reconcile(struct walk *w, struct type t, const st
         size_t mark = w->stack.n;
         bool is_changed = false;
 
-        if (!has_below(set) || s.form == FORM_SCALAR)
+        if (!has_below(set) || s.form == FORM_SCALAR || (s.form == FORM_LIST && s.is_atomic))
                 return set;
         if (s.form == FORM_LIST)
                 items = shape_list_items(w->arena, &s, v);

@@ -128,7 +128,13 @@ func (g *managedGen) schema() obj {
 }
 
 // evolve changes how some lists and maps are merged, and now and then what there is.
+// The root stays granular: an object that is one leaf makes no sense to upstream either.
 func (g *managedGen) evolve(s obj) {
+	g.evolveBelow(s)
+	delete(s, "x-kubernetes-map-type")
+}
+
+func (g *managedGen) evolveBelow(s obj) {
 	keys := sortedKeys(s)
 	switch {
 	case s["type"] == "object" && g.chance(12):
@@ -158,10 +164,10 @@ func (g *managedGen) evolve(s obj) {
 					delete(below, name)
 					continue
 				}
-				g.evolve(below[name].(obj))
+				g.evolveBelow(below[name].(obj))
 			}
 		} else {
-			g.evolve(below)
+			g.evolveBelow(below)
 		}
 	}
 }
@@ -634,7 +640,7 @@ func (g *managedGen) life() managedCase {
 			version = "v1"
 		}
 		s := g.step(run, sets[in][version].(obj), version, configs)
-		if n == 26 && i > 0 { // many updaters
+		if n == 26 && run.live != nil { // many updaters
 			s.Op, s.Sub, s.Fields = "update", "", "live"
 			s.Manager = "u" + g.pick("0", "1", "2", "3", "4", "5", "6", "7", "8", "9") + g.pick("0", "1")
 			s.Object = copyObject(run.live.Object)
