@@ -37,24 +37,29 @@ void grpc_call_complete(struct grpc_call *call, enum grpc_status status, struct 
 
 /* The answer */
 
-static void read_status(struct grpc_call *call, const struct http_fields *fields, enum grpc_status *ret,
-                        struct str *ret_message)
+static void fail(struct grpc_call *call, enum grpc_status status, struct str message)
+{
+        call->status = status;
+        call->message = message;
+}
+
+static void read_status(struct grpc_call *call, const struct http_fields *fields)
 {
         struct str status = http_fields_get(fields, STR("grpc-status"));
-        struct str message = http_fields_get(fields, STR("grpc-message"));
-        _cleanup_buf_ struct buf decoded = BUF_INIT(0);
+        _cleanup_buf_ struct buf message = BUF_INIT(0);
         unsigned number = 0;
 
-        for (size_t i = 0; i < status.n; i++) {
-                if (status.p[i] < '0' || status.p[i] > '9' || number > _GRPC_STATUS_COUNT) {
-                        number = GRPC_UNKNOWN;
-                        break;
+        for (size_t i = 0; i < status.n || i == 0; i++) {
+                if (status.n == 0 || status.p[i] < '0' || status.p[i] > '9') {
+                        fail(call, GRPC_UNKNOWN,
+                             arena_printf(&call->arena, "transport: malformed grpc-status: \"%.*s\"", STR_ARG(status)));
+                        return;
                 }
-                number = number * 10 + (unsigned)(status.p[i] - '0');
+                number = MIN(number * 10 + (unsigned)(status.p[i] - '0'), 1000u);
         }
-        *ret = number < _GRPC_STATUS_COUNT ? (enum grpc_status)number : GRPC_UNKNOWN;
-        grpc_append_decoded_message(&decoded, message);
-        *ret_message = arena_copy(&call->arena, buf_str(&decoded));
+        grpc_append_decoded_message(&message, http_fields_get(fields, STR("grpc-message")));
+        fail(call, number < _GRPC_STATUS_COUNT ? (enum grpc_status)number : GRPC_UNKNOWN,
+             arena_copy(&call->arena, buf_str(&message)));
 }
 
 static void copy_fields(struct grpc_call *call, const struct http_fields *from, struct http_fields *to)
@@ -63,17 +68,49 @@ static void copy_fields(struct grpc_call *call, const struct http_fields *from, 
                 http_fields_add(to, &call->arena, from->p[i].name, from->p[i].value);
 }
 
+/* The words for a body that is not one message, as clients of other servers know them. */
+static void fail_message(struct grpc_call *call, const struct err *err)
+{
+        const char *flag = call->channel->options.limit_flag;
+        struct str text = arena_copy(&call->arena, str_from(err_message(err)));
+
+        if (err->code == ERR_NOT_FOUND)
+                text = STR("cardinality violation: received no response message from non-server-streaming RPC");
+        else if (err->code == ERR_EXISTS)
+                text = STR("cardinality violation: expected <EOF> for non server-streaming RPCs, but received another "
+                           "message");
+        else if (err->code == ERR_LIMIT && flag)
+                text = arena_printf(&call->arena, "%.*s; raise it with %s", STR_ARG(text), flag);
+        fail(call, err->code == ERR_LIMIT ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL, text);
+}
+
 static void take_message(struct grpc_call *call)
 {
         struct str encoding = http_fields_get(&call->head, STR("grpc-encoding"));
         _cleanup_err_ struct err err = { 0 };
-        int r;
 
-        r = grpc_reader_finish(&call->reader, encoding, &call->response, &err);
-        if (r >= 0)
-                return;
-        call->status = err.code == ERR_LIMIT ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
-        call->message = arena_printf(&call->arena, "grpc: %s", err_message(&err));
+        if (grpc_reader_finish(&call->reader, encoding, &call->response, &err) < 0)
+                fail_message(call, &err);
+}
+
+static bool is_grpc(const struct exchange *ex)
+{
+        return str_starts_with(http_fields_get(&ex->response.fields, STR("content-type")), STR("application/grpc"));
+}
+
+/* Something answered that does not speak gRPC: a proxy, or another server than the one that was meant. */
+static void fail_http(struct grpc_call *call, const struct exchange *ex)
+{
+        struct str type = http_fields_get(&ex->response.fields, STR("content-type"));
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+
+        buf_appendf(&text, "unexpected HTTP status code received from server: %d (%s)", ex->response.status,
+                    http_reason(ex->response.status));
+        if (!type.p)
+                buf_append_literal(&text, "; malformed header: missing HTTP content-type");
+        else if (!is_grpc(ex))
+                buf_appendf(&text, "; transport: received unexpected content-type \"%.*s\"", STR_ARG(type));
+        fail(call, grpc_status_of_http(ex->response.status), arena_copy(&call->arena, buf_str(&text)));
 }
 
 /* Turns what the exchange brought into the call's status. */
@@ -86,16 +123,13 @@ static void judge(struct grpc_call *call, struct exchange *ex)
         if (!http_fields_get(fields, STR("grpc-status")).p)
                 fields = &ex->response.fields; /* Trailers-Only */
         if (http_fields_get(fields, STR("grpc-status")).p) {
-                read_status(call, fields, &call->status, &call->message);
+                read_status(call, fields);
                 if (call->status == GRPC_OK)
                         take_message(call);
-        } else if (ex->response.status != 200) {
-                call->status = grpc_status_of_http(ex->response.status);
-                call->message = arena_printf(&call->arena, "unexpected HTTP status code received from server: %d",
-                                             ex->response.status);
+        } else if (ex->response.status != 200 || !is_grpc(ex)) {
+                fail_http(call, ex);
         } else {
-                call->status = GRPC_INTERNAL;
-                call->message = STR("server closed the stream without sending trailers");
+                fail(call, GRPC_INTERNAL, STR("server closed the stream without sending trailers"));
         }
 }
 
@@ -110,13 +144,12 @@ static void on_body(struct exchange *ex, struct str data)
         _cleanup_err_ struct err err = { 0 };
 
         exchange_consume(ex, data.n);
-        if (call->is_aborted || ex->response.status != 200)
+        if (call->is_aborted || ex->response.status != 200 || !is_grpc(ex))
                 return;
         if (grpc_reader_add(&call->reader, data, &err) >= 0)
                 return;
         call->is_aborted = true;
-        call->status = err.code == ERR_LIMIT ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
-        call->message = arena_printf(&call->arena, "grpc: %s", err_message(&err));
+        fail_message(call, &err);
         exchange_reset(ex, HTTP_RESET_CANCEL);
 }
 
@@ -135,28 +168,34 @@ static bool may_retry(struct grpc_call *call, const struct exchange *ex)
                 return false;
         if (ex->peer_reset == HTTP_RESET_REFUSED)
                 return call->n_refused++ < REFUSED_RETRIES;
-        if (ex->peer_reset != HTTP_RESET_NONE || ex->response.status != 0 || call->was_retried)
+        if (ex->peer_reset != HTTP_RESET_NONE || ex->was_reset || ex->response.status != 0 || call->was_retried)
                 return false;
         call->was_retried = true;
         return true;
 }
 
-static enum grpc_status status_of_reset(enum http_reset why)
+/* As the gRPC specification maps HTTP/2's codes. */
+static enum grpc_status status_of_reset(const struct exchange *ex)
 {
-        switch (why) {
+        if (ex->peer_reset == HTTP_RESET_NONE && !ex->was_reset)
+                return GRPC_UNAVAILABLE; /* the connection was lost */
+        switch (ex->peer_reset) {
         case HTTP_RESET_REFUSED:
                 return GRPC_UNAVAILABLE;
         case HTTP_RESET_CANCEL:
                 return GRPC_CANCELLED;
         case HTTP_RESET_ENHANCE_YOUR_CALM:
+        case HTTP_RESET_FLOW_CONTROL:
                 return GRPC_RESOURCE_EXHAUSTED;
+        case HTTP_RESET_INADEQUATE_SECURITY:
+                return GRPC_PERMISSION_DENIED;
         case HTTP_RESET_NONE:
-                return GRPC_UNAVAILABLE; /* the connection was lost */
         case HTTP_RESET_PROTOCOL_ERROR:
         case HTTP_RESET_INTERNAL_ERROR:
+        case HTTP_RESET_HTTP_1_1_REQUIRED:
                 break;
         }
-        return GRPC_INTERNAL;
+        return ex->peer_reset <= HTTP_RESET_HTTP_1_1_REQUIRED ? GRPC_INTERNAL : GRPC_UNKNOWN;
 }
 
 static void on_closed(struct exchange *ex, const struct err *err)
@@ -175,8 +214,7 @@ static void on_closed(struct exchange *ex, const struct err *err)
                 channel_wait_in_line(call->channel, call);
                 return;
         }
-        grpc_call_complete(call, status_of_reset(ex->peer_reset),
-                           err ? str_from(err_message(err)) : STR("the call ended early"));
+        grpc_call_complete(call, status_of_reset(ex), err ? str_from(err_message(err)) : STR("the call ended early"));
 }
 
 static const struct exchange_callbacks call_callbacks = {
@@ -331,8 +369,10 @@ int grpc_call(struct grpc_channel *c, struct str method, struct bytes *request, 
         *ret = (struct grpc_reply) { 0 };
         if (request->str.n > c->options.max_send_bytes)
                 return rpc_error(ret, GRPC_RESOURCE_EXHAUSTED,
-                                 arena_printf(a, "trying to send message larger than max (%zu vs. %zu)", request->str.n,
-                                              c->options.max_send_bytes),
+                                 arena_printf(a, "trying to send message larger than max (%zu vs. %zu)%s%s",
+                                              request->str.n, c->options.max_send_bytes,
+                                              c->options.limit_flag ? "; raise it with " : "",
+                                              c->options.limit_flag ? c->options.limit_flag : ""),
                                  a, err);
         if (cancel_is_triggered(options->cancel))
                 return own_error(ERR_CANCELED, NULL, ret, a, err);

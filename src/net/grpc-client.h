@@ -11,11 +11,13 @@ struct grpc_channel_options {
         const char *authority;    /* NULL: the target's host; what TLS verifies and :authority says */
         size_t max_receive_bytes; /* 0: LIMIT_MESSAGE_BYTES */
         size_t max_send_bytes;    /* 0: LIMIT_MESSAGE_BYTES */
-        int64_t connect_ms;       /* 0: 20 s; one attempt, TLS included */
-        int64_t backoff_ms;       /* 0: 1 s; the first pause, growing by 1.6 with 20 % jitter */
-        int64_t max_backoff_ms;   /* 0: 120 s */
-        int64_t keepalive_ms;     /* 0: 30 s without input while calls are open, then a ping */
-        int64_t resolve_ms;       /* 0: 30 s; how often names are at most resolved again while all is well */
+        const char
+                *limit_flag; /* how the user raises these two; named in the error, may be NULL; outlives the channel */
+        int64_t connect_ms;  /* 0: 20 s; one attempt, TLS included */
+        int64_t backoff_ms;  /* 0: 1 s; the first pause, growing by 1.6 with 20 % jitter */
+        int64_t max_backoff_ms; /* 0: 120 s */
+        int64_t keepalive_ms;   /* 0: 30 s without input while calls are open, then a ping */
+        int64_t resolve_ms;     /* 0: 30 s; how often names are at most resolved again while all is well */
 };
 
 /* Targets: `dns:///host:port`, `host:port`, `ipv4:address:port,...`, `ipv6:[address]:port,...`, `unix:path`, `unix:///path`, `unix-abstract:name`, `passthrough:///address`. Nothing is

@@ -180,7 +180,7 @@ static enum grpc_status explain_message(struct call *c, struct err *err)
                 return GRPC_UNIMPLEMENTED;
         if (err->code != ERR_LIMIT)
                 return GRPC_INTERNAL;
-        err_set(err, ERR_LIMIT, "grpc: %.*s%s%s", STR_ARG(text), flag ? "; raise it with " : "", flag ? flag : "");
+        err_set(err, ERR_LIMIT, "%.*s%s%s", STR_ARG(text), flag ? "; raise it with " : "", flag ? flag : "");
         return GRPC_RESOURCE_EXHAUSTED;
 }
 

@@ -163,13 +163,13 @@ void grpc_reader_done(struct grpc_reader *r)
 static int too_large(struct grpc_reader *r, size_t size, struct err *err)
 {
         buf_done(&r->body);
-        return err_set(err, ERR_LIMIT, "received message larger than max (%zu vs. %zu)", size, r->max_bytes);
+        return err_set(err, ERR_LIMIT, "grpc: received message larger than max (%zu vs. %zu)", size, r->max_bytes);
 }
 
 static int start_message(struct grpc_reader *r, struct err *err)
 {
         if (r->prefix[0] > 1)
-                return err_set(err, ERR_INVALID, "unknown flags %u before a message", r->prefix[0]);
+                return err_set(err, ERR_INVALID, "grpc: received unexpected payload format %u", r->prefix[0]);
         r->is_compressed = r->prefix[0];
         r->wanted = (uint32_t)r->prefix[1] << 24 | (uint32_t)r->prefix[2] << 16 | (uint32_t)r->prefix[3] << 8 |
                     r->prefix[4];
@@ -208,7 +208,7 @@ int grpc_reader_add(struct grpc_reader *r, struct str data, struct err *err)
                 int rc;
 
                 if (r->is_complete)
-                        return err_set(err, ERR_INVALID, "more than one message in a unary call");
+                        return err_set(err, ERR_EXISTS, "more than one message in a unary call");
                 rc = grpc_reader_take(r, &data, err);
                 if (rc < 0)
                         return rc;
@@ -239,7 +239,7 @@ static int inflate_message(struct grpc_reader *r, struct buf *out, struct err *e
         }
         inflateEnd(&z);
         if (result == 0 && (status != Z_STREAM_END || z.avail_in > 0))
-                result = err_set(err, ERR_INVALID, "the compressed message is damaged");
+                result = err_set(err, ERR_INVALID, "grpc: failed to decompress the message: it is damaged");
         return result;
 }
 
@@ -248,10 +248,12 @@ int grpc_reader_finish(struct grpc_reader *r, struct str encoding, struct bytes 
         _cleanup_buf_ struct buf plain = BUF_INIT(r->max_bytes);
         int rc;
 
-        if (r->n_prefix == 0)
+        if (r->n_prefix < sizeof(r->prefix))
                 return err_set(err, ERR_NOT_FOUND, "the body holds no message");
         if (!r->is_complete)
-                return err_set(err, ERR_INVALID, "the message ended early");
+                return err_set(err, ERR_INVALID, "unexpected EOF");
+        if (r->is_compressed && (encoding.n == 0 || str_equal(encoding, STR("identity"))))
+                return err_set(err, ERR_INVALID, "grpc: compressed flag set with identity or empty encoding");
         if (r->is_compressed && !str_equal(encoding, STR("gzip")))
                 return err_set(err, ERR_UNSUPPORTED, "grpc: Decompressor is not installed for grpc-encoding \"%.*s\"",
                                STR_ARG(encoding));

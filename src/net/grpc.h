@@ -55,8 +55,8 @@ struct grpc_reader {
 void grpc_reader_init(struct grpc_reader *r, size_t max_bytes);
 void grpc_reader_done(struct grpc_reader *r);
 
-/* Feeds a piece of the body. ERR_LIMIT for a message beyond max_bytes (nothing of it is kept), ERR_INVALID for a second message
- * or an unknown flag. */
+/* Feeds a piece of the body. ERR_LIMIT for a message beyond max_bytes (nothing of it is kept), ERR_EXISTS for a second message,
+ * ERR_INVALID for an unknown flag. */
 int grpc_reader_add(struct grpc_reader *r, struct str data, struct err *err);
 
 /* The same for a stream of messages: takes what it can of *data, up to the end of one message (is_complete, in body). */

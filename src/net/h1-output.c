@@ -30,26 +30,6 @@ static void write_head(struct h1 *h1, struct buf *head)
         stream_want_flush(h1->connection.stream);
 }
 
-static const char *reason_phrase(int status)
-{
-        switch (status) {
-        case 100:
-                return "Continue";
-        case 200:
-                return "OK";
-        case 400:
-                return "Bad Request";
-        case 404:
-                return "Not Found";
-        case 431:
-                return "Request Header Fields Too Large";
-        case 501:
-                return "Not Implemented";
-        default:
-                return "";
-        }
-}
-
 /* The answer is complete: nobody reads the rest of the request. One without a body is about to be told that it has ended. */
 static void give_up_input(struct h1_exchange *x)
 {
@@ -69,7 +49,7 @@ static void respond(struct exchange *ex, int status, const struct http_fields *f
 
         assert(!x->has_responded);
         x->has_responded = true;
-        buf_appendf(&head, "HTTP/1.1 %d %s\r\n", status, reason_phrase(status));
+        buf_appendf(&head, "HTTP/1.1 %d %s\r\n", status, http_reason(status));
         append_fields(&head, fields);
         if (is_all && !has_length && may_have_body)
                 buf_append_literal(&head, "content-length: 0\r\n");
@@ -220,7 +200,7 @@ void h1_refuse_head(struct h1 *h1, const struct err *err)
         _cleanup_buf_ struct buf head = BUF_INIT(0);
 
         buf_appendf(&head, "HTTP/1.1 %d %s\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", status,
-                    reason_phrase(status));
+                    http_reason(status));
         write_head(h1, &head);
         h1->input = INPUT_NOTHING;
         connection_set_draining(&h1->connection);

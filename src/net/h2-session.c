@@ -154,6 +154,10 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
                 if (x && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
                         h2_exchange_end_input(x);
                 break;
+        case NGHTTP2_RST_STREAM:
+                if (x)
+                        x->ex.was_reset = true;
+                break;
         case NGHTTP2_PING:
                 if (frame->hd.flags & NGHTTP2_FLAG_ACK) {
                         h2_name_last_request(h2);
@@ -203,12 +207,11 @@ static int on_exchange_closed(nghttp2_session *session, int32_t id, uint32_t cod
                 return 0;
         nghttp2_session_set_stream_user_data(session, id, NULL);
         x->ex.peer_reset = (enum http_reset)code;
-        if (code != NGHTTP2_NO_ERROR) {
-                err_set(&err, ERR_CLOSED, "the HTTP/2 stream was reset: %s", nghttp2_http2_strerror(code));
+        if (code != NGHTTP2_NO_ERROR || (x->ex.was_reset && !x->ex.has_peer_ended)) {
+                err_set(&err, ERR_CLOSED, "stream terminated by RST_STREAM with error code: %s",
+                        nghttp2_http2_strerror(code));
                 if (code == NGHTTP2_REFUSED_STREAM)
                         x->ex.was_processed = false;
-        } else if (!x->ex.has_peer_ended) {
-                err_set(&err, ERR_CLOSED, "the HTTP/2 stream ended early");
         }
         h2_exchange_remove(x, err.code ? &err : NULL);
         if (h2->connection.callbacks->on_slot && !h2->connection.options.is_server)

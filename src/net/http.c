@@ -22,6 +22,63 @@ struct str http_fields_get(const struct http_fields *f, struct str name)
         return STR_NONE;
 }
 
+const char *http_reason(int status)
+{
+        static const struct {
+                int status;
+                const char *reason;
+        } names[] = {
+                { 100, "Continue" },
+                { 101, "Switching Protocols" },
+                { 200, "OK" },
+                { 201, "Created" },
+                { 202, "Accepted" },
+                { 204, "No Content" },
+                { 206, "Partial Content" },
+                { 301, "Moved Permanently" },
+                { 302, "Found" },
+                { 303, "See Other" },
+                { 304, "Not Modified" },
+                { 307, "Temporary Redirect" },
+                { 308, "Permanent Redirect" },
+                { 400, "Bad Request" },
+                { 401, "Unauthorized" },
+                { 402, "Payment Required" },
+                { 403, "Forbidden" },
+                { 404, "Not Found" },
+                { 405, "Method Not Allowed" },
+                { 406, "Not Acceptable" },
+                { 408, "Request Timeout" },
+                { 409, "Conflict" },
+                { 410, "Gone" },
+                { 411, "Length Required" },
+                { 412, "Precondition Failed" },
+                { 413, "Request Entity Too Large" },
+                { 414, "Request URI Too Long" },
+                { 415, "Unsupported Media Type" },
+                { 416, "Requested Range Not Satisfiable" },
+                { 417, "Expectation Failed" },
+                { 418, "I'm a teapot" },
+                { 421, "Misdirected Request" },
+                { 422, "Unprocessable Entity" },
+                { 426, "Upgrade Required" },
+                { 428, "Precondition Required" },
+                { 429, "Too Many Requests" },
+                { 431, "Request Header Fields Too Large" },
+                { 500, "Internal Server Error" },
+                { 501, "Not Implemented" },
+                { 502, "Bad Gateway" },
+                { 503, "Service Unavailable" },
+                { 504, "Gateway Timeout" },
+                { 505, "HTTP Version Not Supported" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (names[i].status == status)
+                        return names[i].reason;
+        return "";
+}
+
 void exchange_respond(struct exchange *ex, int status, const struct http_fields *fields, bool is_all)
 {
         ex->ops->respond(ex, status, fields, is_all);

@@ -39,14 +39,20 @@ struct http_head {
         struct http_fields fields;
 };
 
+/* `Not Found` for 404; empty for codes that nobody has named. */
+const char *http_reason(int status);
+
 /* HTTP/2's codes for ending a stream early; HTTP/1.1 closes the connection for all of them. */
 enum http_reset {
         HTTP_RESET_NONE = 0,
         HTTP_RESET_PROTOCOL_ERROR = 1,
         HTTP_RESET_INTERNAL_ERROR = 2,
+        HTTP_RESET_FLOW_CONTROL = 3,
         HTTP_RESET_REFUSED = 7, /* nothing was done: safe to try again */
         HTTP_RESET_CANCEL = 8,
         HTTP_RESET_ENHANCE_YOUR_CALM = 11,
+        HTTP_RESET_INADEQUATE_SECURITY = 12,
+        HTTP_RESET_HTTP_1_1_REQUIRED = 13,
 };
 
 struct exchange_callbacks {
@@ -74,6 +80,7 @@ struct exchange {
         struct http_head response;
         struct http_fields trailers; /* the peer's */
         enum http_reset peer_reset;  /* why the peer ended it early */
+        bool was_reset;              /* the peer said so, for this exchange alone */
         bool has_peer_ended;         /* on_end was called */
         bool was_processed;          /* client: the peer may have acted on the request; false means a retry is safe */
 };

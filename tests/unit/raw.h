@@ -250,6 +250,12 @@ static inline bool raw_next(struct raw_peer *p, struct raw_frame *ret)
         return true;
 }
 
+/* Whether there is something to read, soon. */
+static inline bool raw_has_more(const struct raw_peer *p, int timeout_ms)
+{
+        return p->in.n > p->n_taken || raw_is_readable(p->fd, timeout_ms);
+}
+
 /* Skips to the next frame of the type; false at the end. */
 static inline bool raw_find(struct raw_peer *p, int type, struct raw_frame *ret)
 {

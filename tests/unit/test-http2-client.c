@@ -73,7 +73,7 @@ TEST(too_many_interim_responses)
         for (int i = 0; i < 17; i++)
                 raw_send_headers(w.s.fd, id, 0, RAW_FIELDS(":status", "103"));
         ask_wait(&a);
-        ASSERT_TEXT(a.error, "the HTTP/2 stream was reset: ENHANCE_YOUR_CALM");
+        ASSERT_TEXT(a.error, "stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM");
         ASSERT(raw_find(&w.peer, RAW_RST_STREAM, &f));
         ASSERT_STR(f.payload, STR("\0\0\0\x0b"));
         ask_done(&a);
@@ -143,10 +143,10 @@ TEST(resets)
                 const char *error;
                 bool was_processed;
         } cases[] = {
-                { HTTP_RESET_REFUSED, "the HTTP/2 stream was reset: REFUSED_STREAM", false },
-                { HTTP_RESET_CANCEL, "the HTTP/2 stream was reset: CANCEL", true },
-                { HTTP_RESET_INTERNAL_ERROR, "the HTTP/2 stream was reset: INTERNAL_ERROR", true },
-                { HTTP_RESET_NONE, "the HTTP/2 stream ended early", true },
+                { HTTP_RESET_REFUSED, "stream terminated by RST_STREAM with error code: REFUSED_STREAM", false },
+                { HTTP_RESET_CANCEL, "stream terminated by RST_STREAM with error code: CANCEL", true },
+                { HTTP_RESET_INTERNAL_ERROR, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR", true },
+                { HTTP_RESET_NONE, "stream terminated by RST_STREAM with error code: NO_ERROR", true },
         };
         struct world w;
 
@@ -270,7 +270,7 @@ TEST(a_server_that_ignores_the_window)
                 raw_send_frame(w.s.fd, RAW_DATA, 0, id, str_make(block, sizeof(block)));
         ask_wait(&a);
         ASSERT(a.n_body <= 65535);
-        ASSERT_TEXT(a.error, "the HTTP/2 stream was reset: FLOW_CONTROL_ERROR");
+        ASSERT_TEXT(a.error, "stream terminated by RST_STREAM with error code: FLOW_CONTROL_ERROR");
         ask_done(&a);
         world_done(&w);
 }
@@ -425,7 +425,7 @@ TEST(a_head_too_large)
         id = take_request(&w);
         raw_send_frame(w.s.fd, RAW_HEADERS, RAW_END_HEADERS, id, buf_str(&block));
         ask_wait(&a);
-        ASSERT_TEXT(a.error, "the HTTP/2 stream was reset: ENHANCE_YOUR_CALM");
+        ASSERT_TEXT(a.error, "stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM");
         ask_done(&a);
         world_done(&w);
 }
