@@ -1,0 +1,31 @@
+#include "functions.h"
+
+const struct builtin_function *const builtin_functions[] = {
+        &function_dummy,
+};
+const size_t builtin_n_functions = ARRAY_SIZE(builtin_functions);
+
+/* Names of old examples (spec/seeds 1). */
+static const struct {
+        const char *alias;
+        const char *name;
+} aliases[] = {
+        { "patch-and-transform", "function-patch-and-transform" },
+};
+
+static struct str canonical(struct str name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+                if (str_equal(name, str_from(aliases[i].alias)))
+                        return str_from(aliases[i].name);
+        return name;
+}
+
+const struct builtin_function *builtin_find(struct str name)
+{
+        name = canonical(name);
+        for (size_t i = 0; i < builtin_n_functions; i++)
+                if (str_equal(name, str_from(builtin_functions[i]->name)))
+                        return builtin_functions[i];
+        return NULL;
+}

@@ -1,0 +1,63 @@
+/* A function's input, read strictly into a struct by a table: unknown members anywhere, wrong types and fractions in integers are
+ * errors, so that a typo is never ignored. null is the same as absent, and a null item of a list an empty one (spec/functions
+ * 0.3). Strings and values are borrowed from the input. */
+#pragma once
+
+#include "message.h"
+
+enum input_kind {
+        INPUT_STRING,  /* struct str; p is NULL when absent */
+        INPUT_BOOL,    /* struct input_bool */
+        INPUT_INT,     /* struct input_int */
+        INPUT_ANY,     /* const struct value *; NULL when absent or null */
+        INPUT_MAP,     /* the same, and it must be an object */
+        INPUT_OBJECT,  /* a pointer to the type's struct; NULL when absent */
+        INPUT_OBJECTS, /* struct input_list of the type's structs */
+        INPUT_STRINGS, /* struct input_list of struct str */
+};
+
+struct input_bool {
+        bool is_set;
+        bool value;
+};
+
+struct input_int {
+        bool is_set;
+        int64_t value;
+};
+
+struct input_list {
+        void *p;
+        size_t n;
+        bool is_set; /* also for [] */
+};
+
+#define INPUT_FOREACH(element, list)                                                                                   \
+        for (__typeof__(element) element##_end = (element = (list)->p, element + (list)->n); element != element##_end; \
+             element++)
+
+struct input_type;
+
+struct input_field {
+        const char *name;
+        enum input_kind kind;
+        size_t offset;
+        const struct input_type *type; /* of OBJECT and OBJECTS */
+};
+
+struct input_type {
+        size_t size_bytes;
+        const struct input_field *fields;
+        size_t n_fields;
+};
+
+#define INPUT_TYPE(c_type, table)                          \
+        {                                                  \
+                sizeof(c_type), (table), ARRAY_SIZE(table) \
+        }
+
+/* Reads the input of the request, or {} when it has none, into *ret, a zeroed struct of the type in the caller's memory. apiVersion,
+ * kind and metadata are allowed at the top. go_type names the input in errors: `Resources` gives `cannot get function input
+ * *v1beta1.Resources from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into *v1beta1.Resources: DETAIL`. */
+int input_read(struct arena *a, struct fn_request *req, const struct input_type *type, const char *go_type, void *ret,
+               struct err *err);
