@@ -110,8 +110,10 @@ static enum outcome admit_member(struct object_walk *o, const struct member *m, 
                 child = node_at(n, n->additional);
         if (child)
                 return admit_child(o->admit, child, &m->value, e || !(n->flags & NODE_ADDITIONAL_TRUE), &at, ret);
-        if (n && n->flags & (NODE_PRESERVES | NODE_ADDITIONAL_FALSE))
+        if (n && n->flags & NODE_PRESERVES)
                 return SAME;
+        if (n && n->flags & NODE_ADDITIONAL_FALSE)
+                return admit_child(o->admit, NULL, &m->value, false, &at, ret);
         if (!(o->admit->work & ADMIT_PRUNE))
                 return SAME;
         report_unknown(o->admit, o->at, m->key);
@@ -185,6 +187,8 @@ static enum outcome admit_array(struct admit *w, const struct schema_node *n, co
         const struct schema_node *items = n ? node_at(n, n->items) : NULL;
         struct value *copy = NULL;
 
+        if (!items && n && n->flags & NODE_PRESERVES)
+                return SAME;
         for (uint32_t i = 0; i < v->n; i++) {
                 struct step item_at = { .up = at, .index = i };
                 struct value changed;

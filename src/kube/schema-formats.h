@@ -1,21 +1,21 @@
-/* The string formats that validation knows. Private to schema*.c. */
+/* The formats that validation knows, by the libraries that Kubernetes uses for them. Private to schema*.c. */
 #pragma once
 
 #include "str.h"
 
 enum format {
-        FORMAT_NONE, /* not known, or says nothing about strings */
+        FORMAT_NONE, /* not known */
         FORMAT_INT32,
         FORMAT_INT64,
         FORMAT_FLOAT,
         FORMAT_DOUBLE,
-        FORMAT_BSON_OBJECT_ID,
+        FORMAT_STRINGS, /* those from here on are about strings */
+        FORMAT_BSON_OBJECT_ID = FORMAT_STRINGS,
         FORMAT_BYTE,
         FORMAT_CIDR,
         FORMAT_CREDIT_CARD,
         FORMAT_DATE,
         FORMAT_DATE_TIME,
-        FORMAT_DATETIME,
         FORMAT_DURATION,
         FORMAT_EMAIL,
         FORMAT_HEX_COLOR,
@@ -39,7 +39,18 @@ enum format {
         _FORMAT_COUNT,
 };
 
+/* Dashes in the names of formats of strings do not count. */
 enum format format_find(struct str name);
 
-/* Whether the text has the format; true for those that say nothing about strings. */
+/* Whether the text has the format, one of those about strings. */
 bool format_matches(enum format format, struct str text);
+
+/* As net.ParseIP and friends, with leading zeros allowed in decimal numbers (schema-format-net.c). */
+bool format_is_ipv4(struct str text);
+bool format_is_ipv6(struct str text);
+bool format_is_cidr(struct str text);
+bool format_is_mac(struct str text);
+
+/* As url.ParseRequestURI (schema-format-uri.c) and mail.ParseAddress (schema-format-email.c). */
+bool format_is_uri(struct str text);
+bool format_is_email(struct str text);

@@ -171,11 +171,15 @@ static inline const union extra_content *extra_get(const struct extra *x, enum e
  * object costs one comparison for each. NULL when there is none. */
 const struct entry *node_find_entry(const struct schema_node *n, struct str key, uint32_t *cursor);
 
+/* How a key is written: a.key, [key], or .key even where nothing stands before it. */
+enum step_style { STYLE_PLAIN, STYLE_BRACKETS, STYLE_DOT };
+
 /* Where in a value we are: linked from the stack, made into text when there is something to say. */
 struct step {
         const struct step *up; /* NULL at the root, whose other fields say nothing */
         struct str key;        /* p is NULL for items */
         size_t index;
+        enum step_style style;
 };
 
 /* `spec.a[0].b`. */

@@ -1,1 +1,92 @@
+/* Validation of whole objects: what the schema says, then what list types and embedded resources ask for. */
 #include "schema.h"
+
+#include "map.h"
+#include "schema-check.h"
+
+/* Alternatives may find the same thing more than once; it is said once. */
+static void drop_repeats(struct field_errors *errors, size_t from)
+{
+        _cleanup_map_ struct map seen = { 0 };
+        size_t n = from;
+
+        for (size_t i = from; i < errors->n; i++) {
+                const struct field_error *e = &errors->p[i];
+                struct str key = arena_printf(errors->arena, "%.*s: %.*s", STR_ARG(e->field), STR_ARG(e->text));
+
+                if (map_add(&seen, key, errors))
+                        errors->p[n++] = *e;
+        }
+        errors->n = n;
+}
+
+/* Says everything that is wrong. */
+static void tell(struct check *c, const struct schema_node *n, const struct value *v, const struct value *old)
+{
+        struct step root = { 0 };
+        unsigned matches = 0;
+        size_t before = c->errors->n;
+
+        if (old && value_is_unchanged(n, v, old))
+                return;
+        check_value(c, n, v, old, &root, &matches);
+        drop_repeats(c->errors, before);
+}
+
+static bool is_valid(const struct schema_node *n, const struct value *v)
+{
+        struct check quiet = { 0 };
+        struct step root = { 0 };
+        unsigned matches = 0;
+
+        return check_value(&quiet, n, v, NULL, &root, &matches);
+}
+
+static bool lists_are_valid(const struct schema_node *n, const struct value *v)
+{
+        struct check quiet = { 0 };
+        struct step root = { 0 };
+
+        return check_lists(&quiet, n, v, &root);
+}
+
+/* The errors after which rules cannot be evaluated. */
+static bool blocks_rules(const struct field_errors *errors)
+{
+        for (size_t i = 0; i < errors->n; i++)
+                switch (errors->p[i].type) {
+                case FIELD_REQUIRED:
+                case FIELD_TYPE_INVALID:
+                case FIELD_NOT_SUPPORTED:
+                case FIELD_TOO_LONG:
+                case FIELD_TOO_MANY:
+                        return true;
+                case FIELD_INVALID:
+                case FIELD_DUPLICATE:
+                case FIELD_FORBIDDEN:
+                case FIELD_NOT_FOUND:
+                case FIELD_INTERNAL:
+                        break;
+                }
+        return false;
+}
+
+void schema_validate(const struct schema *s, const struct value *v, const struct value *old, struct str below,
+                     struct field_errors *errors)
+{
+        struct check c = { .errors = errors, .below = below }, whole = { .errors = errors };
+        const struct schema_node *n = below.n ? schema_node_property(s->root, below) : s->root;
+        const struct value *part = below.n ? value_get(v, below) : v;
+        struct step root = { 0 };
+
+        if (n && part && !is_valid(n, part))
+                tell(&c, n, part, below.n ? value_get(old, below) : old);
+        if (!below.n)
+                check_embedded(&whole, s->root, v, &root);
+        if (s->root->flags & NODE_LIST_RULES_BELOW && (!old || lists_are_valid(s->root, old)))
+                check_lists(&whole, s->root, v, &root);
+        if (s->has_rules && blocks_rules(errors))
+                field_error_add(errors, FIELD_INVALID, STR(""), NULL,
+                                "some validation rules were not checked because the object was invalid; correct the "
+                                "existing errors to complete validation");
+}

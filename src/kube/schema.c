@@ -249,7 +249,9 @@ void step_append(struct buf *b, const struct step *s)
         step_append(b, s->up);
         if (!s->key.p)
                 buf_appendf(b, "[%zu]", s->index);
-        else if (b->n == 0)
+        else if (s->style == STYLE_BRACKETS)
+                buf_appendf(b, "[%.*s]", STR_ARG(s->key));
+        else if (b->n == 0 && s->style == STYLE_PLAIN)
                 buf_append_str(b, s->key);
         else
                 buf_appendf(b, ".%.*s", STR_ARG(s->key));

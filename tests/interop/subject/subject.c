@@ -14,7 +14,7 @@ static const struct {
         { "patch", run_patch },       { "path", run_path },           { "proto", run_proto },
         { "quantity", run_quantity }, { "regex", run_regex },         { "selector", run_selector },
         { "time", run_time },         { "yaml", run_yaml },           { "managed", run_managed },
-        { "fieldset", run_fieldset },
+        { "fieldset", run_fieldset }, { "schema", run_schema },       { "structural", run_structural },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)

@@ -20,6 +20,8 @@ const struct value *run_path(struct arena *a, const struct value *c);
 const struct value *run_proto(struct arena *a, const struct value *c);
 const struct value *run_quantity(struct arena *a, const struct value *c);
 const struct value *run_regex(struct arena *a, const struct value *c);
+const struct value *run_schema(struct arena *a, const struct value *c);
+const struct value *run_structural(struct arena *a, const struct value *c);
 const struct value *run_selector(struct arena *a, const struct value *c);
 const struct value *run_time(struct arena *a, const struct value *c);
 const struct value *run_yaml(struct arena *a, const struct value *c);
