@@ -40,6 +40,8 @@ struct call {
         struct bytes *message;
         size_t counted_bytes; /* in server->waiting_bytes */
         struct arena arena;   /* of the call itself; the handler has another one */
+        struct arena heads;   /* the exchange's, when that is gone before the handler has returned */
+        struct http_fields metadata;
         struct grpc_request request;
         struct cancel *cancel;
         struct buf reply; /* prefix and message; of reflection, input that waits for room */
@@ -80,6 +82,7 @@ static void free_call_if_done(struct call *c)
         err_done(&c->err);
         cancel_unref(c->cancel);
         arena_done(&c->arena);
+        arena_done(&c->heads);
         free(c);
 }
 
@@ -97,18 +100,35 @@ static void add_status(struct http_fields *fields, struct arena *a, enum grpc_st
         http_fields_add(fields, a, STR("grpc-message"), buf_str(&encoded));
 }
 
+/* The head of every answer: what nearly all have is no work. */
+static const struct http_fields *head_fields(struct call *c)
+{
+        static struct http_field type = { STR_INIT("content-type"), STR_INIT("application/grpc") };
+        static const struct http_fields usual = { &type, 1, 1 };
+        const struct http_fields *metadata = &c->request.reply_metadata;
+        struct http_fields *fields;
+
+        if (metadata->n == 0)
+                return &usual;
+        fields = ARENA_NEW(&c->arena, struct http_fields);
+        http_fields_add(fields, &c->arena, type.name, type.value);
+        for (size_t i = 0; i < metadata->n; i++)
+                http_fields_add(fields, &c->arena, metadata->p[i].name, metadata->p[i].value);
+        return fields;
+}
+
 /* Trailers-Only: the status travels in the one and only head. */
 static void answer_status(struct call *c, enum grpc_status status, struct str message)
 {
         struct http_fields fields = { 0 };
+        const struct http_fields *head;
 
         if (!c->ex || c->has_answered)
                 return;
         c->has_answered = true;
-        http_fields_add(&fields, &c->arena, STR("content-type"), STR("application/grpc"));
-        for (size_t i = 0; i < c->request.reply_metadata.n; i++)
-                http_fields_add(&fields, &c->arena, c->request.reply_metadata.p[i].name,
-                                c->request.reply_metadata.p[i].value);
+        head = head_fields(c);
+        for (size_t i = 0; i < head->n; i++)
+                http_fields_add(&fields, &c->arena, head->p[i].name, head->p[i].value);
         add_status(&fields, &c->arena, status, message);
         exchange_respond(c->ex, 200, &fields, true);
 }
@@ -125,21 +145,15 @@ static void answer_http(struct call *c, int status)
 
 static void begin_answer(struct call *c)
 {
-        struct http_fields fields = { 0 };
-
         c->has_answered = true;
-        http_fields_add(&fields, &c->arena, STR("content-type"), STR("application/grpc"));
-        for (size_t i = 0; i < c->request.reply_metadata.n; i++)
-                http_fields_add(&fields, &c->arena, c->request.reply_metadata.p[i].name,
-                                c->request.reply_metadata.p[i].value);
-        exchange_respond(c->ex, 200, &fields, false);
+        exchange_respond(c->ex, 200, head_fields(c), false);
 }
 
 static void end_answer(struct call *c)
 {
-        struct http_fields trailers = { 0 };
+        static struct http_field status = { STR_INIT("grpc-status"), STR_INIT("0") };
+        static const struct http_fields trailers = { &status, 1, 1 };
 
-        add_status(&trailers, &c->arena, GRPC_OK, STR_NONE);
         exchange_finish(c->ex, &trailers);
 }
 
@@ -299,6 +313,8 @@ static void on_closed(struct exchange *ex, const struct err *err)
         (void)err;
         if (!c->has_answered)
                 cancel_trigger(c->cancel, "context canceled");
+        if (c->is_with_worker) /* the handler may be looking at the head */
+                exchange_take_arena(ex, &c->heads);
         free_call_if_done(c);
 }
 
@@ -417,22 +433,14 @@ static struct call *new_call(struct grpc_server *s, struct exchange *ex)
         grpc_reader_init(&c->reader, s->options.max_receive_bytes);
         buf_init(&c->reply, 0);
         c->cancel = cancel_new(NULL);
+        c->metadata = ex->request.fields;
         c->request = (struct grpc_request) {
-                .method = arena_copy(&c->arena, ex->request.path),
+                .method = ex->request.path,
+                .metadata = &c->metadata,
                 .deadline = DEADLINE_NONE,
                 .cancel = c->cancel,
         };
-        /* The exchange may end before the handler does: what the handler sees is the call's own. */
         return c;
-}
-
-static struct http_fields *copy_metadata(struct call *c)
-{
-        struct http_fields *copy = ARENA_NEW(&c->arena, struct http_fields);
-
-        for (size_t i = 0; i < c->ex->request.fields.n; i++)
-                http_fields_add(copy, &c->arena, c->ex->request.fields.p[i].name, c->ex->request.fields.p[i].value);
-        return copy;
 }
 
 static bool check_head(struct call *c)
@@ -469,7 +477,6 @@ static void on_request(void *context, struct exchange *ex)
         ex->callbacks = &unary_callbacks;
         if (!check_head(c))
                 return;
-        c->request.metadata = copy_metadata(c);
         if (is_reflection(s, c->request.method)) {
                 ex->callbacks = &reflection_callbacks;
                 return;

@@ -141,12 +141,12 @@ static void respond(struct exchange *ex, int status, const struct http_fields *f
         struct h2_exchange *x = to_h2(ex);
         nghttp2_data_provider body = { { .ptr = x }, read_body };
         nghttp2_nv *out = arena_alloc(&ex->arena, ((fields ? fields->n : 0) + 1) * sizeof(*out));
-        struct str text = arena_printf(&ex->arena, "%d", status);
+        char digits[] = { (char)('0' + status / 100), (char)('0' + status / 10 % 10), (char)('0' + status % 10) };
         size_t n;
 
         assert(!x->has_responded);
         x->has_responded = true;
-        out[0] = field(STR(":status"), text);
+        out[0] = field(STR(":status"), str_make(digits, sizeof(digits)));
         n = add_fields(out, 1, fields);
         x->has_finished = is_all;
         nghttp2_submit_response(x->h2->session, x->id, out, n, is_all ? NULL : &body);

@@ -108,3 +108,9 @@ bool exchange_has_room(const struct exchange *ex)
 {
         return ex->ops->has_room(ex);
 }
+
+void exchange_take_arena(struct exchange *ex, struct arena *ret)
+{
+        *ret = ex->arena;
+        arena_init(&ex->arena, ret->name, 0);
+}

@@ -104,6 +104,9 @@ void exchange_consume(struct exchange *ex, size_t n);
 /* False: the queue is full; go on after on_room. */
 bool exchange_has_room(const struct exchange *ex);
 
+/* In on_closed: moves the exchange's arena to *ret, for an owner who still needs the heads. */
+void exchange_take_arena(struct exchange *ex, struct arena *ret);
+
 /* What a protocol does behind the calls above. */
 struct exchange_ops {
         void (*respond)(struct exchange *ex, int status, const struct http_fields *fields, bool is_all);

@@ -17,7 +17,9 @@
  * or another's, comes nowhere near it. */
 #define STUCK_NS 1000000
 
-/* Finished jobs that a worker keeps back at most. */
+/* Finished jobs that a worker keeps back: as many as there are still waiting, so that who waits for the answers has something to do
+ * meanwhile, within these bounds. */
+#define MIN_UNTOLD 4
 #define MAX_UNTOLD 32
 
 /* One loop's side. */
@@ -41,6 +43,7 @@ struct worker {
         int64_t began_ns;           /* its job; the same */
         struct worker_lane *untold; /* where jobs of this worker wait to be finished; the worker's own */
         unsigned n_untold;
+        size_t n_behind; /* jobs that waited when it took its own */
 };
 
 struct workers {
@@ -118,7 +121,8 @@ static void give_back(struct worker *self, struct job *j)
         while (!atomic_compare_exchange_weak(&lane->finished, &j->next, j))
                 ;
         self->untold = lane;
-        if (++self->n_untold >= MAX_UNTOLD || atomic_load(&lane->is_alone))
+        if (++self->n_untold >= MIN(MAX(self->n_behind, (size_t)MIN_UNTOLD), (size_t)MAX_UNTOLD) ||
+            atomic_load(&lane->is_alone))
                 tell_untold(self);
 }
 
@@ -130,7 +134,7 @@ static struct job *take_first(struct worker *self, struct worker **ret_help)
         w->first = j->next;
         if (!w->first)
                 w->last = &w->first;
-        w->n_waiting--;
+        self->n_behind = --w->n_waiting;
         self->began_ns = clock_mono_ns();
         if (w->n_active < w->n_processors && should_wake(w, self->began_ns))
                 *ret_help = call_up(w, self->began_ns);

@@ -62,13 +62,13 @@ const char *weft_tag(const struct weft_request *req)
 
 const char *weft_format(const struct weft_request *req, const char *format, ...)
 {
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
         va_list arguments;
+        struct str formatted;
 
         va_start(arguments, format);
-        buf_appendv(&b, format, arguments);
+        formatted = sdk_format(req->call->arena, format, arguments);
         va_end(arguments);
-        return sdk_text(req->call->arena, buf_cstring(&b)).p;
+        return formatted.p;
 }
 
 /* --- Flags --- */

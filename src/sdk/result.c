@@ -2,7 +2,6 @@
 #include "sdk.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "buf.h"
 #include "limits.h"
@@ -29,32 +28,15 @@ static struct weft_result *add_result(struct call *call, int severity, struct st
         return result;
 }
 
-/* A text that fits is formatted once, and copied. */
-static _printf_(2, 0) struct str format_text(struct arena *a, const char *format, va_list arguments)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        char text[512];
-        va_list again;
-        int n;
-
-        va_copy(again, arguments);
-        n = vsnprintf(text, sizeof(text), format, again);
-        va_end(again);
-        if (n >= 0 && (size_t)n < sizeof(text))
-                return sdk_text(a, text);
-        buf_appendv(&b, format, arguments);
-        return sdk_text(a, buf_cstring(&b));
-}
-
-#define ADD_RESULT(severity)                                                \
-        ({                                                                  \
-                va_list arguments;                                          \
-                struct str message;                                         \
-                                                                            \
-                va_start(arguments, format);                                \
-                message = format_text(rsp->call->arena, format, arguments); \
-                va_end(arguments);                                          \
-                add_result(rsp->call, severity, message);                   \
+#define ADD_RESULT(severity)                                               \
+        ({                                                                 \
+                va_list arguments;                                         \
+                struct str message;                                        \
+                                                                           \
+                va_start(arguments, format);                               \
+                message = sdk_format(rsp->call->arena, format, arguments); \
+                va_end(arguments);                                         \
+                add_result(rsp->call, severity, message);                  \
         })
 
 struct weft_result *weft_normal(struct weft_response *rsp, const char *format, ...)
@@ -80,7 +62,7 @@ void sdk_fail(struct call *call, const char *format, ...)
         if (call->response.n_failures >= LIMIT_FUNCTION_FAILURES)
                 return;
         va_start(arguments, format);
-        message = format_text(call->arena, format, arguments);
+        message = sdk_format(call->arena, format, arguments);
         va_end(arguments);
         for (const struct weft_result *r = call->response.results; r; r = r->next) {
                 if (r->severity == SEVERITY_FATAL && str_equal(r->message, message))
@@ -131,7 +113,7 @@ struct weft_condition *weft_condition_message(struct weft_condition *c, const ch
         va_list arguments;
 
         va_start(arguments, format);
-        c->message = format_text(c->call->arena, format, arguments);
+        c->message = sdk_format(c->call->arena, format, arguments);
         va_end(arguments);
         return c;
 }

@@ -1,6 +1,8 @@
 /* What the SDK's files share. One call is one thread, one arena, one request and one response. */
 #pragma once
 
+#include <stdarg.h>
+
 #include "arena.h"
 #include "err.h"
 #include "flags.h"
@@ -110,6 +112,9 @@ void sdk_fail(struct call *call, const char *format, ...) _printf_(2, 3);
 
 /* The text in the arena, with anything that is not UTF-8 replaced by U+FFFD. NULL gives "". */
 struct str sdk_text(struct arena *a, const char *s);
+
+/* The same for a text that is still to be formatted. */
+struct str sdk_format(struct arena *a, const char *format, va_list arguments) _printf_(2, 0);
 
 /* The request's field, decoded once; NULL when absent or when it does not decode, which is a fatal result. */
 const struct value *sdk_part(struct weft_request *req, uint32_t number);

@@ -2,6 +2,7 @@
 #include "sdk.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "buf.h"
 #include "json.h"
@@ -25,6 +26,22 @@ struct str sdk_text(struct arena *a, const char *s)
                 text = str_skip(text, width);
         }
         return buf_to_arena(&b, a);
+}
+
+struct str sdk_format(struct arena *a, const char *format, va_list arguments)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        char usual[512];
+        va_list again;
+        int n;
+
+        va_copy(again, arguments);
+        n = vsnprintf(usual, sizeof(usual), format, again);
+        va_end(again);
+        if (n >= 0 && (size_t)n < sizeof(usual))
+                return sdk_text(a, usual);
+        buf_appendv(&b, format, arguments);
+        return sdk_text(a, buf_cstring(&b));
 }
 
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name)
