@@ -235,11 +235,21 @@ static bool is_held_back(const struct h1 *h1)
         return h1->current && h1->current->unconsumed >= h1->connection.options.window_bytes;
 }
 
+/* A client that sends requests and reads no answers waits until there is room for another answer: flush comes back here. */
+static bool waits_for_room(struct h1 *h1)
+{
+        if (!h1->connection.options.is_server || stream_has_room(h1->connection.stream))
+                return false;
+        h1->is_waiting_for_room = true;
+        stream_want_flush(h1->connection.stream);
+        return true;
+}
+
 static bool step(struct h1 *h1)
 {
         switch (h1->input) {
         case INPUT_HEAD:
-                return h1_input_left(h1).n > 0 && take_head(h1);
+                return h1_input_left(h1).n > 0 && !waits_for_room(h1) && take_head(h1);
         case INPUT_BODY:
         case INPUT_BODY_TO_END:
         case INPUT_CHUNK:
@@ -258,6 +268,8 @@ static bool step(struct h1 *h1)
 /* The peer has closed its half: what is complete now is all there will be. */
 static void settle_end(struct h1 *h1)
 {
+        if (h1->is_waiting_for_room)
+                return;
         if (h1->input == INPUT_BODY_TO_END && h1_input_left(h1).n == 0)
                 tell_end(h1);
         else if (h1->input != INPUT_NOTHING && h1->input != INPUT_BODY_TO_END && !is_held_back(h1))

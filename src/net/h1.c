@@ -57,9 +57,17 @@ static void end(struct http_connection *c)
 
 static void flush(struct http_connection *c)
 {
-        struct h1_exchange *x = h1_from(c)->current;
+        struct h1 *h1 = h1_from(c);
+        struct h1_exchange *x = h1->current;
 
-        if (!x || !x->was_full || !stream_has_room(c->stream))
+        if (!stream_has_room(c->stream))
+                return;
+        if (h1->is_waiting_for_room) {
+                h1->is_waiting_for_room = false;
+                h1_advance(h1);
+                return;
+        }
+        if (!x || !x->was_full)
                 return;
         x->was_full = false;
         if (x->ex.callbacks && x->ex.callbacks->on_room)

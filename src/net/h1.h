@@ -49,6 +49,7 @@ struct h1 {
         bool keeps_alive;
         bool is_advancing;
         bool has_peer_closed;
+        bool is_waiting_for_room; /* to take the next request */
 };
 
 static inline struct h1 *h1_from(const struct http_connection *c)
