@@ -57,6 +57,8 @@ soak: interop-full
 	$(call configure,build-tsan,$(tsan))
 	@ninja -C build-tsan --quiet
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads --repeat 50
+	@WEFT_OPERATIONS=2000000 build-tsan/tests/unit/test-store-stress
+	@WEFT_SCHEDULES=20000 WEFT_SEED=$$(date +%s) build-asan/tests/unit/test-store-sim
 	@WEFT_TEST_CALLS=100000 meson test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10 grpc-failures
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 

@@ -296,7 +296,7 @@ static int next(struct watch *watch, struct run *run, struct watch_event *ret, s
         if (r != 0)
                 return MIN(r, 0);
         for (;;) {
-                struct taken taken;
+                struct taken taken = { 0 };
 
                 mutex_lock(&w->s->mutex);
                 r = await_event(w, run, &taken, ret, err);

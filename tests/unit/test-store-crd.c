@@ -1,0 +1,354 @@
+/* CRDs take effect at once, with the conditions that clients wait for. */
+#include "store-test.h"
+
+static struct gvk crd_gvk(void)
+{
+        return (struct gvk) { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") };
+}
+
+static struct object_key crd_key(const char *name)
+{
+        return key_of(crd_gvk(), "", name);
+}
+
+static const struct value *crd_named(struct fixture *f, const char *plural, const char *kind, const char *more)
+{
+        return JSON(f,
+                    "{'apiVersion':'apiextensions.k8s.io/"
+                    "v1','kind':'CustomResourceDefinition','metadata':{'name':'%s.example.org'"
+                    "},'spec':{'group':'example.org','scope':'Namespaced','names':{'plural':'%s','kind':'%s'%s},'"
+                    "versions':[{"
+                    "'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object','properties'"
+                    ":{'spec':{"
+                    "'type':'object','properties':{'size':{'type':'integer','default':1}}}}}}}]}}",
+                    plural, plural, kind, more);
+}
+
+static const struct value *widgets_crd(struct fixture *f)
+{
+        return crd_named(f, "widgets", "Widget", "");
+}
+
+static void strict_fixture(struct fixture *f)
+{
+        struct store_options options = { .records_writes = true };
+
+        fixture_init_with(f, &options);
+}
+
+/* `Type=Status/Reason`, joined by blanks. */
+static struct str conditions(struct fixture *f, const struct value *crd)
+{
+        struct str all = STR("");
+
+        VALUE_FOREACH_ITEM (c, value_find(crd, "status", "conditions"))
+                all = arena_printf(&f->arena, "%.*s%s%.*s=%.*s/%.*s", STR_ARG(all), all.n ? " " : "",
+                                   STR_ARG(value_str(value_get(c, STR("type")))),
+                                   STR_ARG(value_str(value_get(c, STR("status")))),
+                                   STR_ARG(value_str(value_get(c, STR("reason")))));
+        return all;
+}
+
+static struct str message_of(const struct value *crd, const char *type)
+{
+        VALUE_FOREACH_ITEM (c, value_find(crd, "status", "conditions"))
+                if (str_equal(value_str(value_get(c, STR("type"))), str_from(type)))
+                        return value_str(value_get(c, STR("message")));
+        return STR("");
+}
+
+TEST(a_crd_is_established_in_steps_that_can_be_watched)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct watch_request req = { .gvk = crd_gvk(), .resource_version = STR("4") };
+        struct write_request write = { .verb = WRITE_CREATE, .key = crd_key("widgets.example.org") };
+        static const char *const wanted[] = {
+                "",
+                "NamesAccepted=True/NoConflicts Established=False/Installing",
+                "NamesAccepted=True/NoConflicts Established=True/InitialNamesAccepted",
+        };
+        struct write_result result;
+        struct watch_event e;
+        struct watch *w;
+        const struct value *v = NULL;
+
+        strict_fixture(&f);
+        write.body = widgets_crd(&f);
+        MUST(&f, cluster_watch(f.cluster, &f.run, &req, &w, &f.err));
+        MUST(&f, write_request(&f, write, &result));
+        ASSERT_STR(meta_resource_version(result.value), STR("5"));
+        ASSERT(value_is_null(value_find(result.value, "status", "conditions")));
+        ASSERT_STR(to_json(&f, value_find(result.value, "status", "acceptedNames")),
+                   STR("{\"kind\":\"\",\"plural\":\"\"}"));
+        for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+                MUST(&f, watch_next(w, &f.run, &e, &f.err));
+                v = object_value(e.object, &f.arena);
+                ASSERT_INT(e.type, i == 0 ? WATCH_ADDED : WATCH_MODIFIED);
+                ASSERT_INT(e.version, 5 + i);
+                ASSERT_STR_CASE(wanted[i], conditions(&f, v), str_from(wanted[i]));
+        }
+        ASSERT_STR(message_of(v, "NamesAccepted"), STR("no conflicts found"));
+        ASSERT_STR(message_of(v, "Established"), STR("the initial names have been accepted"));
+        ASSERT_STR(to_json(&f, value_get(v, STR("status"))->n ? value_find(v, "status", "acceptedNames") : NULL),
+                   STR("{\"kind\":\"Widget\",\"listKind\":\"WidgetList\",\"plural\":\"widgets\",\"singular\":"
+                       "\"widget\"}"));
+        ASSERT_STR(to_json(&f, value_find(v, "status", "storedVersions")), STR("[\"v1\"]"));
+        ASSERT_INT(meta_generation(v), 1);
+        watch_free(w);
+        /* In the same moment the kind is served, schema and all. */
+        MUST(&f, create(&f, widget(&f, "default", "a", "")));
+        v = get(&f, key_of(widget_gvk(), "default", "a"));
+        ASSERT_STR(meta_resource_version(v), STR("8"));
+}
+
+TEST(a_dry_run_establishes_nothing)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct write_request write = { .verb = WRITE_CREATE,
+                                       .key = crd_key("widgets.example.org"),
+                                       .is_dry_run = true };
+
+        strict_fixture(&f);
+        write.body = widgets_crd(&f);
+        MUST(&f, write_request(&f, write, NULL));
+        ASSERT_INT(create(&f, widget(&f, "default", "a", "")), ERR_NOT_FOUND);
+}
+
+TEST(names_belong_to_one_crd_of_a_group)
+{
+        static const struct {
+                const char *plural, *kind, *more, *reason, *message, *accepted;
+        } cases[] = {
+                { "gizmos", "Gizmo", ",'singular':'widget'", "SingularConflict", "\"widget\" is already in use",
+                  "{\"kind\":\"Gizmo\",\"listKind\":\"GizmoList\",\"plural\":\"gizmos\"}" },
+                { "gizmos", "Gizmo", ",'shortNames':['a','wd']", "ShortNamesConflict", "\"wd\" is already in use",
+                  "{\"kind\":\"Gizmo\",\"listKind\":\"GizmoList\",\"plural\":\"gizmos\",\"singular\":\"gizmo\"}" },
+                { "gizmos", "Widget", ",'singular':'gizmo','listKind':'GizmoList'", "KindConflict",
+                  "\"Widget\" is already in use",
+                  "{\"kind\":\"\",\"listKind\":\"GizmoList\",\"plural\":\"gizmos\",\"singular\":\"gizmo\"}" },
+                { "gizmos", "Gizmo", ",'listKind':'WidgetList'", "ListKindConflict", "\"WidgetList\" is already in use",
+                  "{\"kind\":\"Gizmo\",\"plural\":\"gizmos\",\"singular\":\"gizmo\"}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_fixture_ struct fixture f;
+                struct object_key key = crd_key("gizmos.example.org");
+                const struct value *v;
+
+                strict_fixture(&f);
+                MUST(&f, create(&f, crd_named(&f, "widgets", "Widget", ",'shortNames':['wd']")));
+                MUST(&f, create(&f, crd_named(&f, cases[i].plural, cases[i].kind, cases[i].more)));
+                v = get(&f, key);
+                ASSERT_STR_CASE(cases[i].reason, conditions(&f, v),
+                                arena_printf(&f.arena, "NamesAccepted=False/%s Established=False/NotAccepted",
+                                             cases[i].reason));
+                ASSERT_STR_CASE(cases[i].reason, message_of(v, "NamesAccepted"), str_from(cases[i].message));
+                ASSERT_STR(message_of(v, "Established"), STR("not all names are accepted"));
+                ASSERT_STR_CASE(cases[i].reason, to_json(&f, value_find(v, "status", "acceptedNames")),
+                                str_from(cases[i].accepted));
+                /* Once the names are free, they are taken. */
+                MUST(&f, delete_with(&f, crd_key("widgets.example.org"), PROPAGATE_UNSET));
+                settle(&f);
+                ASSERT(!get(&f, crd_key("widgets.example.org")));
+                ASSERT_STR_CASE(cases[i].reason, conditions(&f, get(&f, key)),
+                                STR("NamesAccepted=True/NoConflicts Established=True/InitialNamesAccepted"));
+                MUST(&f,
+                     create(&f, JSON(&f,
+                                     "{'apiVersion':'example.org/v1','kind':'%s','metadata':{'name':'a','namespace':"
+                                     "'default'}}",
+                                     cases[i].kind)));
+        }
+}
+
+TEST(a_deleted_crd_takes_its_instances_along)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct object_key key = crd_key("widgets.example.org");
+        struct watch_request req = { .gvk = widget_gvk() };
+        struct write_result result;
+        struct watch_event e;
+        struct watch *w;
+
+        strict_fixture(&f);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        MUST(&f, create(&f, widget(&f, "default", "a", "")));
+        MUST(&f, create(&f, widget(&f, "default", "held", "'finalizers':['a.b/c']")));
+        MUST(&f, cluster_watch(f.cluster, &f.run, &req, &w, &f.err));
+        MUST(&f, write_request(&f, (struct write_request) { .verb = WRITE_DELETE, .key = key }, &result));
+        ASSERT(!result.is_removed && meta_is_deleting(result.value));
+        ASSERT(meta_has_finalizer(result.value, STR("customresourcecleanup.apiextensions.k8s.io")));
+        ASSERT_INT(meta_generation(result.value), 1);
+        ASSERT_STR(conditions(&f, result.value),
+                   STR("NamesAccepted=True/NoConflicts Established=True/InitialNamesAccepted "
+                       "Terminating=True/InstanceDeletionPending"));
+        settle(&f);
+        ASSERT_STR(conditions(&f, get(&f, key)),
+                   STR("NamesAccepted=True/NoConflicts Established=True/InitialNamesAccepted "
+                       "Terminating=True/InstanceDeletionInProgress"));
+        ASSERT(!get(&f, key_of(widget_gvk(), "default", "a")));
+        ASSERT_INT(create(&f, widget(&f, "default", "b", "")), ERR_FORBIDDEN);
+        ASSERT_TEXT(err_message(&f.err),
+                    "widgets.example.org \"b\" is forbidden: create not allowed while custom resource "
+                    "definition is terminating");
+        MUST(&f,
+             merge(&f, key_of(widget_gvk(), "default", "held"), JSON(&f, "{'metadata':{'finalizers':null}}"), NULL));
+        settle(&f);
+        ASSERT(!get(&f, key));
+        for (int i = 0, deleted = 0; deleted < 2; i++) {
+                MUST(&f, watch_next(w, &f.run, &e, &f.err));
+                deleted += e.type == WATCH_DELETED;
+        }
+        ASSERT_INT(watch_next(w, &f.run, &e, &f.err), ERR_CLOSED);
+        watch_free(w);
+        ASSERT_INT(cluster_watch(f.cluster, &f.run, &req, &w, &f.err), ERR_NOT_FOUND);
+        ASSERT_INT(create(&f, widget(&f, "default", "c", "")), ERR_NOT_FOUND);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        MUST(&f, create(&f, widget(&f, "default", "c", "")));
+}
+
+static const struct value *with_version(struct fixture *f, const struct value *crd, const char *versions)
+{
+        const struct value *spec = value_get(crd, STR("spec"));
+
+        return value_with(&f->arena, crd, STR("spec"),
+                          value_with(&f->arena, spec, STR("versions"), JSON(f, "%s", versions)));
+}
+
+#define SCHEMA(text)                                                                                                   \
+        "'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object','properties':{" text "}}}" \
+                                                                                                                 "}}"
+
+TEST(a_changed_crd_ends_watches_and_shows_at_once)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct object_key crd = crd_key("widgets.example.org"), key = key_of(widget_gvk(), "default", "a");
+        struct write_request req = { .verb = WRITE_UPDATE, .key = crd };
+        struct watch_request watch = { .gvk = widget_gvk() };
+        struct watch_event e;
+        struct watch *w;
+        const struct value *v;
+
+        strict_fixture(&f);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        MUST(&f,
+             create(&f,
+                    JSON(&f,
+                         "{'apiVersion':'example.org/v1','kind':'Widget','metadata':{'name':'a','namespace':'default'},"
+                         "'spec':{'size':3}}")));
+        MUST(&f, cluster_watch(f.cluster, &f.run, &watch, &w, &f.err));
+        /* A status write of the CRD changes nothing for its kind. */
+        MUST(&f, merge(&f, crd, JSON(&f, "{'metadata':{'labels':{'x':'y'}}}"), NULL));
+        req.body =
+                with_version(&f, get(&f, crd),
+                             "[{'name':'v1','served':true,'storage':false," SCHEMA(
+                                     "'size':{'type':'integer'}") "},"
+                                                                  "{'name':'v2','served':true,'storage':true," SCHEMA(
+                                                                          "'size':{'type':'integer'},'color':{'type':'"
+                                                                          "string','default':'red'}") "}]");
+        MUST(&f, write_request(&f, req, NULL));
+        MUST(&f, watch_next(w, &f.run, &e, &f.err));
+        ASSERT_INT(e.type, WATCH_ADDED);
+        ASSERT_INT(watch_next(w, &f.run, &e, &f.err), ERR_CLOSED);
+        watch_free(w);
+        ASSERT_STR(to_json(&f, value_find(get(&f, crd), "status", "storedVersions")), STR("[\"v1\",\"v2\"]"));
+        /* What was stored before is read with what is known now, and its version stays. */
+        key.gvk.version = STR("v2");
+        v = get(&f, key);
+        ASSERT_STR(value_str(value_get(v, STR("apiVersion"))), STR("example.org/v2"));
+        ASSERT_STR(value_str(value_find(v, "spec", "color")), STR("red"));
+        ASSERT_STR(meta_resource_version(v), STR("8"));
+        key.gvk.version = STR("v1");
+        v = get(&f, key);
+        ASSERT_STR(value_str(value_get(v, STR("apiVersion"))), STR("example.org/v1"));
+        ASSERT(!value_find(v, "spec", "color"));
+        /* A version that is not served is not there. */
+        req.body =
+                with_version(&f, get(&f, crd),
+                             "[{'name':'v1','served':false,'storage':false," SCHEMA(
+                                     "'size':{'type':'integer'}") "},"
+                                                                  "{'name':'v2','served':true,'storage':true," SCHEMA(
+                                                                          "'size':{'type':'integer'}") "}]");
+        MUST(&f, write_request(&f, req, NULL));
+        ASSERT(!get(&f, key));
+        ASSERT_TEXT(err_message(&f.err), "no matches for kind \"Widget\" in version \"example.org/v1\"");
+}
+
+TEST(watches_and_lists_come_in_the_version_asked_for)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct watch_request watch = { .gvk = { STR("example.org"), STR("v2"), STR("Widget") } };
+        struct list_request list = { .gvk = watch.gvk };
+        struct write_request req = { .verb = WRITE_CREATE };
+        struct write_result result;
+        struct object_list l;
+        struct watch_event e;
+        struct watch *w;
+
+        strict_fixture(&f);
+        MUST(&f,
+             create(&f,
+                    with_version(
+                            &f, widgets_crd(&f),
+                            "[{'name':'v1','served':true,'storage':true," SCHEMA(
+                                    "'size':{'type':'integer'}") "},"
+                                                                 "{'name':'v2','served':true,'storage':false," SCHEMA(
+                                                                         "'size':{'type':'integer'}") "}]")));
+        MUST(&f, cluster_watch(f.cluster, &f.run, &watch, &w, &f.err));
+        MUST(&f, create(&f, widget(&f, "default", "a", "")));
+        req.key = key_of(watch.gvk, "default", "b");
+        req.body =
+                JSON(&f,
+                     "{'apiVersion':'example.org/v2','kind':'Widget','metadata':{'name':'b','namespace':'default'}}");
+        MUST(&f, write_request(&f, req, &result));
+        ASSERT_STR(value_str(value_get(result.value, STR("apiVersion"))), STR("example.org/v2"));
+        ASSERT_STR(value_str(value_get(object_value(result.object, &f.arena), STR("apiVersion"))),
+                   STR("example.org/v2"));
+        for (int i = 0; i < 2; i++) {
+                MUST(&f, watch_next(w, &f.run, &e, &f.err));
+                ASSERT_STR(value_str(value_get(object_value(e.object, &f.arena), STR("apiVersion"))),
+                           STR("example.org/v2"));
+                ASSERT_INT(e.version, 8 + i);
+        }
+        MUST(&f, cluster_list(f.cluster, &f.run, &list, &l, &f.err));
+        ASSERT_INT(l.n, 2);
+        ASSERT_STR(value_str(value_get(l.values[1], STR("apiVersion"))), STR("example.org/v2"));
+        watch_free(w);
+}
+
+TEST(a_crd_describes_what_was_there_without_one)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct watch_request watch = { .gvk = widget_gvk() };
+        struct watch_event e;
+        struct watch *w;
+
+        fixture_init(&f);
+        MUST(&f, cluster_watch(f.cluster, &f.run, &watch, &w, &f.err));
+        MUST(&f,
+             create(&f,
+                    JSON(&f,
+                         "{'apiVersion':'example.org/v1','kind':'Widget','metadata':{'name':'a','namespace':'default'},"
+                         "'spec':{'odd':1}}")));
+        MUST(&f, watch_next(w, &f.run, &e, &f.err));
+        MUST(&f, create(&f, widgets_crd(&f)));
+        ASSERT_INT(watch_next(w, &f.run, &e, &f.err), ERR_CLOSED);
+        watch_free(w);
+        ASSERT_STR(to_json(&f, value_get(get(&f, key_of(widget_gvk(), "default", "a")), STR("spec"))),
+                   STR("{\"size\":1}"));
+}
+
+TEST(instances_of_an_owner_kind_that_comes_late)
+{
+        _cleanup_fixture_ struct fixture f;
+
+        strict_fixture(&f);
+        MUST(&f,
+             create(&f, JSON(&f, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','namespace':'default',"
+                                 "'ownerReferences':[{'apiVersion':'example.org/"
+                                 "v1','kind':'Widget','name':'w','uid':'x'}]}}")));
+        settle(&f);
+        ASSERT(get(&f, key_of(config_map_gvk(), "default", "a")));
+        MUST(&f, create(&f, widgets_crd(&f)));
+        settle(&f);
+        ASSERT(!get(&f, key_of(config_map_gvk(), "default", "a")));
+}
