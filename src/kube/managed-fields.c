@@ -166,8 +166,7 @@ void managers_drop_empty(struct managers *m)
 
 /* --- Too many updates --- */
 
-/* What upstream knows a manager by: the entry as JSON. It decides between entries of one second. */
-static struct str identifier(struct arena *a, const struct manager *m)
+struct str manager_identifier(struct arena *a, const struct manager *m)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
@@ -177,8 +176,12 @@ static struct str identifier(struct arena *a, const struct manager *m)
                 json_write_string(&b, m->name, JSON_GO);
                 buf_append_char(&b, ',');
         }
-        buf_append_literal(&b, "\"operation\":\"Update\",\"apiVersion\":");
-        json_write_string(&b, m->api_version, JSON_GO);
+        if (m->is_apply) {
+                buf_append_literal(&b, "\"operation\":\"Apply\"");
+        } else {
+                buf_append_literal(&b, "\"operation\":\"Update\",\"apiVersion\":");
+                json_write_string(&b, m->api_version, JSON_GO);
+        }
         if (!str_is_empty(m->subresource)) {
                 buf_append_literal(&b, ",\"subresource\":");
                 json_write_string(&b, m->subresource, JSON_GO);
@@ -240,7 +243,7 @@ void managers_cap(struct managers *m)
         n = 0;
         for (size_t i = 0; i < m->n; i++)
                 if (!m->p[i].is_apply)
-                        updaters[n++] = (struct updater) { m->p[i], identifier(m->arena, &m->p[i]) };
+                        updaters[n++] = (struct updater) { m->p[i], manager_identifier(m->arena, &m->p[i]) };
         qsort(updaters, n, sizeof(*updaters), compare_updaters);
         for (size_t i = 0; i < n && left > MANAGED_UPDATES_MAX; i++)
                 left -= pour(m, updaters, i);

@@ -42,6 +42,9 @@ struct manager *managers_add(struct managers *m, struct manager entry);
 void managers_remove(struct managers *m, struct manager *entry);
 void managers_drop_empty(struct managers *m);
 
+/* What upstream knows a manager by, and sorts by: the entry as JSON. */
+struct str manager_identifier(struct arena *a, const struct manager *m);
+
 /* Unites the oldest update entries, by version, until no more than MANAGED_UPDATES_MAX are left. */
 void managers_cap(struct managers *m);
 

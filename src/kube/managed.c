@@ -179,6 +179,7 @@ struct conflict {
         const struct manager *manager;
         const struct field_set *set;
         struct str who;
+        struct str identifier;
 };
 
 struct conflicts {
@@ -207,7 +208,7 @@ static int compare_conflicts(const void *a, const void *b)
 {
         const struct conflict *x = a, *y = b;
 
-        return str_compare(x->who, y->who);
+        return str_compare(x->identifier, y->identifier);
 }
 
 struct writing {
@@ -247,6 +248,7 @@ static int refuse_conflicts(const struct update *u, struct conflicts *c, struct 
 
         for (size_t i = 0; i < c->n; i++) {
                 c->p[i].who = who(u->arena, c->p[i].manager);
+                c->p[i].identifier = manager_identifier(u->arena, c->p[i].manager);
                 c->count += field_set_count(c->p[i].set);
         }
         qsort(c->p, c->n, sizeof(*c->p), compare_conflicts);
@@ -543,9 +545,13 @@ static int add_back_all_owned(const struct update *u, struct str first, const st
         return 0;
 }
 
-static bool is_subset(const struct update *u, const struct field_set *part, const struct field_set *whole)
+/* Nothing can go away when the configuration still has all that it had, which is how most applies are. */
+static bool has_all_of(const struct update *u, const struct manager *last, const struct manager *me)
 {
-        return !field_set_difference(u->arena, part, whole);
+        for (size_t i = 0; i < u->managers.n; i++)
+                if (!str_equal(u->managers.p[i].api_version, u->api_version))
+                        return false;
+        return str_equal(last->api_version, u->api_version) && !field_set_difference(u->arena, last->set, me->set);
 }
 
 /* Removes what the applier had before, leaves out now and nobody else owns. */
@@ -560,7 +566,7 @@ static int prune_fields(const struct update *u, const struct manager *last, cons
         *ret = merged;
         if (!last || !last->set)
                 return 0;
-        if (str_equal(last->api_version, u->api_version) && is_subset(u, last->set, me->set))
+        if (has_all_of(u, last, me))
                 return 0;
         r = convert(u, merged, last->api_version, &from, &type, err);
         if (r < 0)
@@ -746,7 +752,9 @@ static int update_last_applied(const struct update *u, const struct value *confi
         if (str_is_empty(meta_annotation(*object, STR(LAST_APPLIED))))
                 return 0;
         annotations = value_find(config, "metadata", "annotations");
-        if (value_get(annotations, STR(LAST_APPLIED)))
+        if (value_is_null(annotations))
+                applied = meta_with(u->arena, config, STR("annotations"), NULL);
+        else if (value_get(annotations, STR(LAST_APPLIED)))
                 applied = meta_with(u->arena, config, STR("annotations"),
                                     value_without(u->arena, annotations, STR(LAST_APPLIED)));
         r = json_write(&text, applied, JSON_GO, err);

@@ -270,6 +270,19 @@ struct type shape_field(const struct shape *s, struct str name, bool *ret_is_dec
         return field_of_node(s->type, name, ret_is_declared);
 }
 
+bool shape_is_deduced(const struct shape *s)
+{
+        const struct schema_node *additional;
+
+        if (s->is_free)
+                return true;
+        if (s->form != FORM_MAP || s->type.kind != TYPE_NODE || schema_node_is_embedded(s->type.node) ||
+            schema_node_property_count(s->type.node) > 0)
+                return false;
+        additional = schema_node_additional(s->type.node);
+        return !additional || schema_node_type(additional) == SCHEMA_UNTYPED;
+}
+
 struct type shape_items(const struct shape *s)
 {
         const struct schema_node *items;

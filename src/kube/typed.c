@@ -356,10 +356,10 @@ static bool reconcile_node(struct walk *w, struct type t, const struct value *v,
         const struct field_set *below = node->below;
         bool is_member = node->is_member;
 
-        if (below && v && t.kind != TYPE_NONE) {
+        if (below && t.kind != TYPE_NONE) {
                 struct shape s = type_shape(t, v);
 
-                if (s.form != FORM_SCALAR && s.is_atomic && !s.is_free) {
+                if (s.form != FORM_SCALAR && s.is_atomic && !shape_is_deduced(&s)) {
                         is_member = true;
                         below = NULL;
                 } else {
@@ -398,24 +398,23 @@ static const struct field_set *reconcile(struct walk *w, struct type t, const st
                                          const struct field_set *set)
 {
         struct shape s = type_shape(t, v);
-        struct list_items items = { 0 };
+        struct list_items items;
         size_t mark = w->stack.n;
         bool is_changed = false;
 
-        if (!has_below(set) || s.form == FORM_SCALAR || (s.form == FORM_LIST && s.is_atomic))
+        if (!has_below(set) || s.form == FORM_SCALAR || (s.form == FORM_LIST && s.is_atomic) || shape_is_deduced(&s))
                 return set;
-        if (s.form == FORM_LIST)
-                items = shape_list_items(w->arena, &s, v);
+        items = s.form == FORM_LIST ? shape_list_items(w->arena, &s, v) : (struct list_items) { 0 };
         for (size_t i = 0; i < set->n; i++) {
                 const struct field_node *node = &set->nodes[i];
                 const struct value *child = NULL;
                 struct type type = { .kind = TYPE_NONE };
                 bool is_declared;
 
-                if (s.form == FORM_LIST) {
+                if (s.form == FORM_LIST && node->element.type != ELEMENT_FIELD && node->below) {
                         child = find_item(&items, &node->element);
                         type = shape_items(&s);
-                } else if (node->element.type == ELEMENT_FIELD && node->below) {
+                } else if (s.form == FORM_MAP && node->element.type == ELEMENT_FIELD && node->below) {
                         child = value_get(v, path_element_name(&node->element));
                         type = shape_field(&s, path_element_name(&node->element), &is_declared);
                 }

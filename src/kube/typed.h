@@ -64,6 +64,9 @@ struct shape type_shape(struct type t, const struct value *v);
 struct type shape_field(const struct shape *s, struct str name, bool *ret_is_declared);
 struct type shape_items(const struct shape *s); /* of a list */
 
+/* Nothing is known of what is in it: the type is deduced, or a map of whose fields none is named. */
+bool shape_is_deduced(const struct shape *s);
+
 /* The path element of an item of an associative list. Fails with upstream's words on items that cannot have one. */
 int shape_element(struct arena *a, const struct shape *s, const struct value *item, struct path_element *ret,
                   struct err *err);

@@ -160,7 +160,7 @@ func (g *managedGen) evolveBelow(s obj) {
 		}
 		if k == "properties" {
 			for _, name := range sortedKeys(below) {
-				if g.chance(2) && name != "name" && name != "port" {
+				if g.chance(2) && name != "name" && name != "port" && name != "spec" && name != "status" {
 					delete(below, name)
 					continue
 				}
