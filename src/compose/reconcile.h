@@ -1,0 +1,47 @@
+/* One reconcile of a composite resource: the exact order of spec/engine 1 and 2, against any cluster. */
+#pragma once
+
+#include "step.h"
+
+struct reconcile_event {
+        bool is_warning;
+        struct str reason;
+        struct str message;
+};
+
+/* What one kind of composite is, from its XRD. */
+struct composite_type {
+        struct gvk gvk;
+        bool is_legacy;          /* machinery at spec.*, not spec.crossplane.* */
+        const struct value *xrd; /* NULL when nobody gave one (render) */
+        struct str controller;   /* `composite/NAME`: the annotation of its events */
+};
+
+struct reconcile_options {
+        struct cluster *cluster;
+        struct registry *registry;
+        const struct composite_type *type;
+        enum extra_resources_policy extra_resources;
+        int64_t step_timeout_ns;
+        bool is_realtime; /* no requeue while resources are not ready: watches will tell */
+        int64_t poll_interval_ns;
+        bool wants_records; /* per-step diffs too */
+        /* Render: the parts of the loop that only make sense against a real API are left out (spec/engine 12). */
+        bool is_render;
+};
+
+struct reconcile_result {
+        bool is_fatal;            /* a step returned a fatal result */
+        bool requeues;            /* at once, with backoff */
+        int64_t requeue_after_ns; /* 0: not */
+        const struct reconcile_event *events;
+        size_t n_events;
+        const struct step_record *records;
+        size_t n_records;
+        const struct value *composite; /* as it is in memory at the end */
+};
+
+/* 0 also when the composite says in its conditions that something is wrong; an error is what a work queue retries. Everything in
+ * the result lives in the run's arena. */
+int composite_reconcile(struct run *run, const struct reconcile_options *options, const struct object_key *key,
+                        struct reconcile_result *ret, struct err *err);

@@ -1,0 +1,62 @@
+/* One step of a pipeline: the call of its function, with the requirements loop around it, the response cache before it and a
+ * record behind it (spec/engine 2.2-2.5, spec/seeds 2). */
+#pragma once
+
+#include "registry.h"
+
+enum extra_resources_policy {
+        EXTRA_RESOURCES_ALLOW, /* the step's own list, if it has one, decides */
+        EXTRA_RESOURCES_DENY,  /* only what the step lists */
+        EXTRA_RESOURCES_OFF,   /* none: the function does not get the capability */
+};
+
+/* What a Composition says about a step. Borrowed from it. */
+struct step {
+        struct str name;
+        struct str function;
+        struct str function_revision;                /* resolved; "" without */
+        const struct value *input;                   /* NULL without */
+        const struct value *credentials;             /* the list as in the Composition; NULL without */
+        const struct value *requirements;            /* bootstrap, as in the Composition */
+        const struct value *allowed_extra_resources; /* NULL: no list */
+        int64_t max_iterations;                      /* 0: the default; -1: until stable */
+        bool watches_extra_resources;
+};
+
+/* What was read for a step while it ran: dependencies of the run. */
+struct step_dependency {
+        struct fn_selector selector;
+};
+
+/* What a step did, for people. Secrets are not in it. */
+struct step_record {
+        struct str step;
+        struct str function;
+        int64_t duration_ns;
+        unsigned calls;
+        bool was_cached;
+        size_t request_bytes; /* 0 for built-in functions, which see no bytes */
+        size_t response_bytes;
+        const struct value
+                *desired_diff; /* a JSON Patch from the desired state before to that after; NULL unless asked for */
+        const struct fn_result *results;
+        size_t n_results;
+};
+
+struct step_context {
+        struct run *run;
+        struct cluster *cluster;
+        struct registry *registry;
+        enum extra_resources_policy policy;
+        int64_t timeout_ns; /* of one call; 0: the run's deadline alone */
+        bool wants_diff;
+        struct fn_state *observed; /* of the whole run, encoded at most once */
+        /* Called for every selector that is fetched; may be NULL. */
+        void (*on_fetch)(void *arg, const struct step *step, const struct fn_selector *selector);
+        void *on_fetch_arg;
+};
+
+/* Runs the step on desired state and context and gives its last response. Errors as spec/engine 1.6 and 2.2-2.5 word them, without
+ * the `cannot run Composition pipeline step` in front. */
+int step_run(struct step_context *c, const struct step *step, const struct fn_state *desired,
+             const struct fn_struct *context, struct fn_response *ret, struct step_record *record, struct err *err);
