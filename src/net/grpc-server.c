@@ -7,7 +7,8 @@
 #include "buf.h"
 #include "bytes.h"
 #include "clock.h"
-#include "grpc-services.h"
+#include "grpc-health.h"
+#include "grpc-reflection.h"
 #include "limits.h"
 #include "log.h"
 #include "loop.h"
@@ -481,6 +482,12 @@ static void on_request(void *context, struct exchange *ex)
                 ex->callbacks = &reflection_callbacks;
                 return;
         }
+        if (str_equal(c->request.method, STR("/grpc.health.v1.Health/Watch"))) {
+                c->ex = NULL;
+                free_call_if_done(c);
+                grpc_health_watch(&s->health, ex, s->options.max_receive_bytes);
+                return;
+        }
         c->method = map_get(&s->methods, c->request.method);
         if (!c->method)
                 answer_status(c, GRPC_UNIMPLEMENTED, unknown_method(s, &c->arena, c->request.method));
@@ -565,7 +572,7 @@ void grpc_server_set_serving(struct grpc_server *s, struct str service, bool is_
 
 void grpc_server_drain(struct grpc_server *s)
 {
-        grpc_health_set_all(&s->health, false);
+        grpc_health_end(&s->health);
         http_server_drain(s->http);
 }
 

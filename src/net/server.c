@@ -180,6 +180,7 @@ static void speak(struct client *c, bool is_h2)
                 .head_ms = o->handshake_ms,
                 .stall_ms = o->stall_ms,
                 .idle_ms = o->idle_ms,
+                .keepalive_ms = o->keepalive_ms,
         };
         struct stream *s = c->stream;
 
@@ -401,6 +402,7 @@ static void set_defaults(struct http_server_options *o)
         o->handshake_ms = o->handshake_ms ? o->handshake_ms : 10000;
         o->stall_ms = o->stall_ms ? o->stall_ms : 30000;
         o->idle_ms = o->idle_ms ? o->idle_ms : 300000;
+        o->keepalive_ms = o->keepalive_ms ? o->keepalive_ms : 120000;
 }
 
 int http_server_new(const struct http_server_options *options, struct http_server **ret, struct err *err)

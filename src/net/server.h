@@ -21,6 +21,7 @@ struct http_server_options {
         int64_t handshake_ms;     /* 0: 10 s; for TLS, the HTTP/2 preface and each HTTP/1.1 head */
         int64_t stall_ms;         /* 0: 30 s; a peer that neither sends what it owes nor reads what it is sent */
         int64_t idle_ms;          /* 0: 5 min; without exchanges */
+        int64_t keepalive_ms;     /* 0: 2 min; of silence while requests are open, then a ping (HTTP/2) */
 
         /* On the loop thread of the connection. Sets ex->callbacks and ex->owner, or resets the exchange. */
         void (*on_request)(void *context, struct exchange *ex);

@@ -17,6 +17,9 @@
 /* How long the peer may take to close after we have said all. */
 #define LINGER_MS 1000
 
+/* Silence after which the system asks whether the peer is still there; it finds out for those who neither send nor ping. */
+#define KEEPALIVE_S 60
+
 /* Memory for output that an idle connection keeps. */
 #define KEEP_BYTES (16u << 10)
 
@@ -581,8 +584,10 @@ static struct stream *new_stream(struct loop *l, bool is_unix, const struct stre
 /* The socket is connected: reads, and shakes hands if there is TLS. */
 static void start(struct stream *s)
 {
-        if (s->handle.type == UV_TCP)
+        if (s->handle.type == UV_TCP) {
                 uv_tcp_nodelay(&s->tcp, 1);
+                uv_tcp_keepalive(&s->tcp, 1, KEEPALIVE_S);
+        }
         uv_read_start(&s->uv, give_block, on_read);
         if (!s->ssl) {
                 become_open(s);

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "grpc-services.h"
+#include "grpc-reflection.h"
 #include "grpc-side.h"
 
 #include <netinet/in.h>

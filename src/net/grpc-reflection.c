@@ -1,72 +1,8 @@
-#include "grpc-services.h"
+#include "grpc-reflection.h"
 
 #include "buf.h"
 #include "proto.h"
 #include "vec.h"
-
-/* Health */
-
-void grpc_health_init(struct grpc_health *h)
-{
-        *h = (struct grpc_health) { 0 };
-        mutex_init(&h->mutex);
-        grpc_health_set(h, STR(""), true);
-}
-
-void grpc_health_done(struct grpc_health *h)
-{
-        for (struct map_entry *e = map_first(&h->services); e; e = map_next(&h->services, e))
-                free((char *)e->key.p);
-        map_done(&h->services);
-        mutex_done(&h->mutex);
-}
-
-/* A map holds no NULL, so the answers are two distinct addresses. */
-static char serving[1], not_serving[1];
-
-void grpc_health_set(struct grpc_health *h, struct str service, bool is_serving)
-{
-        mutex_lock(&h->mutex);
-        if (!map_has(&h->services, service))
-                service = str_make(str_to_cstring(service), service.n);
-        map_set(&h->services, service, is_serving ? serving : not_serving);
-        mutex_unlock(&h->mutex);
-}
-
-void grpc_health_set_all(struct grpc_health *h, bool is_serving)
-{
-        mutex_lock(&h->mutex);
-        for (struct map_entry *e = map_first(&h->services); e; e = map_next(&h->services, e))
-                e->value = is_serving ? serving : not_serving;
-        mutex_unlock(&h->mutex);
-}
-
-/* HealthCheckRequest { string service = 1 }, HealthCheckResponse { ServingStatus status = 1 }. */
-enum grpc_status grpc_health_check(void *health, struct grpc_request *request, struct buf *ret_message, struct err *err)
-{
-        struct grpc_health *h = health;
-        struct str rest = request->message, service = STR("");
-        struct proto_raw_field field;
-        const void *state;
-        int r;
-
-        while ((r = proto_next_field(&rest, &field, err)) > 0)
-                if (field.number == 1 && field.wire == PROTO_WIRE_BYTES)
-                        service = field.bytes;
-        if (r < 0)
-                return GRPC_INTERNAL;
-        mutex_lock(&h->mutex);
-        state = map_get(&h->services, service);
-        mutex_unlock(&h->mutex);
-        if (!state) {
-                err_set(err, ERR_NOT_FOUND, "unknown service");
-                return GRPC_NOT_FOUND;
-        }
-        proto_append_varint_field(ret_message, 1, state == serving ? 1 : 2);
-        return GRPC_OK;
-}
-
-/* Reflection */
 
 /* What a ServerReflectionRequest asks: the field number of its oneof and the text in it. */
 struct question {
