@@ -132,16 +132,19 @@ static int set_trust(struct tls_config *c, SSL_CTX *context, struct err *err)
 
 static int set_identity(struct tls_config *c, SSL_CTX *context, struct err *err)
 {
+        int reason;
+
         if (!c->files[FILE_CERTIFICATE])
                 return 0;
         if (SSL_CTX_use_certificate_chain_file(context, c->files[FILE_CERTIFICATE]) != 1)
                 return tls_error(err, "cannot use the certificate in %s", c->files[FILE_CERTIFICATE]);
-        if (SSL_CTX_use_PrivateKey_file(context, c->files[FILE_KEY], SSL_FILETYPE_PEM) != 1)
-                return tls_error(err, "cannot use the private key in %s", c->files[FILE_KEY]);
-        if (SSL_CTX_check_private_key(context) != 1)
+        if (SSL_CTX_use_PrivateKey_file(context, c->files[FILE_KEY], SSL_FILETYPE_PEM) == 1)
+                return 0;
+        reason = ERR_GET_REASON(ERR_peek_last_error());
+        if (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH)
                 return tls_error(err, "the private key in %s does not belong to the certificate in %s",
                                  c->files[FILE_KEY], c->files[FILE_CERTIFICATE]);
-        return 0;
+        return tls_error(err, "cannot use the private key in %s", c->files[FILE_KEY]);
 }
 
 static int set_protocols(struct tls_config *c, SSL_CTX *context, struct err *err)

@@ -108,6 +108,7 @@ TEST(metadata_and_limits_of_the_client)
         struct http_fields metadata = { 0 };
         struct grpc_call_options options = { .deadline = deadline_after_ms(20000), .metadata = &metadata };
         struct grpc_channel_options small = { .max_receive_bytes = 4, .max_send_bytes = 10 };
+        struct grpc_channel_options named = { .max_receive_bytes = 4, .max_send_bytes = 10, .limit_flag = "--max" };
         struct server s = start_server(NULL);
         struct grpc_channel *c = open_channel(s.target, &small);
         struct grpc_reply reply;
@@ -121,6 +122,16 @@ TEST(metadata_and_limits_of_the_client)
         ASSERT_INT(call(c, "/test.Test/Echo", STR("hello world"), 20000, &a, &reply, &err), ERR_LIMIT);
         ASSERT_TEXT(err_message(&err),
                     "rpc error: code = ResourceExhausted desc = trying to send message larger than max (11 vs. 10)");
+        grpc_channel_unref(c);
+        c = open_channel(s.target, &named);
+        ASSERT_INT(call(c, "/test.Test/Give", STR("5"), 20000, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = grpc: received message larger than max "
+                    "(5 vs. 4); raise it with --max");
+        ASSERT_INT(call(c, "/test.Test/Echo", STR("hello world"), 20000, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = trying to send message larger than max "
+                    "(11 vs. 10); raise it with --max");
         grpc_channel_unref(c);
         c = open_channel(s.target, NULL);
         ASSERT_INT(grpc_call(c, STR("/test.Test/Echo"), request, &options, &a, &reply, &err), 0);
@@ -177,6 +188,46 @@ TEST(reflection_answers)
                 rest = buf_str(&answer);
                 ASSERT(str_cut_prefix(&rest, STR("\x12\x03")) && str_cut_prefix(&rest, cases[i].request));
                 ASSERT_STR(rest, cases[i].answer);
+        }
+}
+
+/* Files come with what they import, so that a client has all it needs; a symbol may be anything inside the file. */
+TEST(reflection_gives_files)
+{
+        static const struct {
+                int number;
+                const char *text, *wanted; /* wanted: in the answer */
+                char answer;               /* the field of the answer that has it */
+                const char *import;        /* NULL: none */
+        } cases[] = {
+                { 3, "google/protobuf/struct.proto", "ListValue", 4, NULL },
+                { 3, "apiextensions/fn/proto/v1/run_function.proto", "RunFunctionRequest", 4, "ListValue" },
+                { 4, "apiextensions.fn.proto.v1.FunctionRunnerService", "RunFunctionRequest", 4, "ListValue" },
+                { 4, "apiextensions.fn.proto.v1.FunctionRunnerService.RunFunction", "RunFunctionRequest", 4,
+                  "ListValue" },
+                { 4, "google.protobuf.Struct.FieldsEntry", "ListValue", 4, NULL },
+                { 4, "google.protobuf.NullValue", "ListValue", 4, NULL },
+                { 4, "google.protobuf.Structure", "symbol not found: google.protobuf.Structure", 7, NULL },
+                { 5, "\x0a\x01x", "extension not found: x", 7, NULL },
+                { 6, "google.protobuf.Struct", "google.protobuf.Struct", 5, NULL },
+                { 2, "x", "the request asks for nothing known", 7, NULL },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_buf_ struct buf question = BUF_INIT(0), answer = BUF_INIT(0);
+                struct str rest;
+
+                buf_append_str(&question, STR("\x0a\x01h")); /* the host is repeated */
+                buf_append_char(&question, (char)(cases[i].number << 3 | 2));
+                buf_append_char(&question, (char)strlen(cases[i].text));
+                buf_append_str(&question, str_from(cases[i].text));
+                grpc_reflect(buf_str(&question), NULL, 0, &answer);
+                rest = buf_str(&answer);
+                ASSERT_CASE(cases[i].text, str_cut_prefix(&rest, STR("\x0a\x01h\x12")));
+                rest = str_skip(rest, 1 + question.n);
+                ASSERT_CASE(cases[i].text, rest.n > 0 && rest.p[0] == (cases[i].answer << 3 | 2));
+                ASSERT_CASE(cases[i].text, str_find(rest, str_from(cases[i].wanted)) > 0);
+                ASSERT_CASE(cases[i].text, !cases[i].import || str_find(rest, str_from(cases[i].import)) > 0);
         }
 }
 
@@ -354,6 +405,127 @@ TEST(who_is_refused_can_send_on_and_read_why)
         close(fd);
         grpc_server_free(s.s);
         tls_config_unref(tls);
+        world_done(&w);
+}
+
+/* What a client does not accept of a server. */
+TEST(servers_that_are_refused)
+{
+        static const struct {
+                const char *names;
+                bool is_foreign;
+                long valid_s;
+                const char *error;
+        } cases[] = {
+                { "IP:127.0.0.1", false, 3600, "" },
+                { "IP:127.0.0.1", false, -60, "certificate has expired" },
+                { "IP:127.0.0.1", true, 3600, "unable to get local issuer certificate" },
+                { "IP:127.0.0.2", false, 3600, "IP address mismatch" },
+                { "DNS:127.0.0.1", false, 3600, "IP address mismatch" },
+        };
+        struct world w;
+        struct tls_config *client;
+
+        world_init(&w);
+        client = config(w.client, false);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_arena_ struct arena a;
+                struct tls_config *server;
+                struct server s;
+
+                arena_init(&a, "test", 0);
+                write_certificate(w.server, cases[i].names, cases[i].is_foreign ? &w.theirs : &w.ours, NULL,
+                                  cases[i].valid_s);
+                server = config(w.server, true);
+                s = start_server(server);
+                expect(try(s.target, client, NULL, &a), cases[i].error);
+                grpc_server_free(s.s);
+                tls_config_unref(server);
+        }
+        tls_config_unref(client);
+        world_done(&w);
+}
+
+TEST(large_messages_under_tls)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct world w;
+        struct tls_config *server, *client;
+        struct grpc_channel_options options = { .max_receive_bytes = 33 << 20 };
+        struct grpc_channel *c;
+        struct grpc_reply reply;
+        struct buf big = BUF_INIT(0);
+        struct server s;
+
+        arena_init(&a, "test", 0);
+        world_init(&w);
+        server = config(w.server, true);
+        options.tls = client = config(w.client, false);
+        s = start_server(server);
+        c = open_channel(s.target, &options);
+        buf_append_repeat(&big, 'x', 32 << 20);
+        ASSERT_INT(call(c, "/test.Test/Echo", buf_str(&big), 60000, &a, &reply, &err), 0);
+        ASSERT_INT(reply.response->str.n, 32 << 20);
+        bytes_unref(reply.response);
+        ASSERT_INT(call(c, "/test.Test/Give", STR("34603009"), 60000, &a, &reply, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "rpc error: code = ResourceExhausted desc = grpc: received message larger than max "
+                    "(34603009 vs. 34603008)");
+        grpc_channel_unref(c);
+        grpc_server_free(s.s);
+        buf_done(&big);
+        tls_config_unref(server);
+        tls_config_unref(client);
+        world_done(&w);
+}
+
+/* Files that are there and are no good are named too, and what is in use stays in use. */
+TEST(broken_files)
+{
+        static const struct {
+                const char *file, *text, *error;
+        } cases[] = {
+                { "tls.crt", "nonsense", "cannot use the certificate in" },
+                { "tls.key", "nonsense", "cannot use the private key in" },
+                { "ca.crt", "nonsense", "cannot use the certificate authorities in" },
+                { "tls.key", NULL, "does not belong to the certificate in" }, /* another's */
+        };
+        _cleanup_arena_ struct arena a;
+        struct world w;
+        struct tls_config *server, *client;
+        struct server s;
+
+        arena_init(&a, "test", 0);
+        world_init(&w);
+        server = config(w.server, true);
+        client = config(w.client, false);
+        s = start_server(server);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct tls_options options = { .is_server = true, .directory = w.server };
+                _cleanup_err_ struct err err = { 0 };
+                struct tls_config *c = NULL;
+                char path[128];
+                FILE *f;
+
+                write_certificate(w.server, "IP:127.0.0.1", &w.ours, &w.ours, 3600);
+                snprintf(path, sizeof(path), "%s/%s", w.server, cases[i].file);
+                if (cases[i].text) {
+                        f = fopen(path, "w");
+                        ASSERT(f && fputs(cases[i].text, f) >= 0 && fclose(f) == 0);
+                } else {
+                        char other[128];
+
+                        snprintf(other, sizeof(other), "%s/%s", w.client, cases[i].file);
+                        ASSERT(unlink(path) == 0 && link(other, path) == 0);
+                }
+                ASSERT_CASE(cases[i].error, tls_config_new(&options, &c, &err) < 0);
+                expect(str_from(err_message(&err)), cases[i].error);
+                expect(try(s.target, client, NULL, &a), "");
+        }
+        grpc_server_free(s.s);
+        tls_config_unref(server);
+        tls_config_unref(client);
         world_done(&w);
 }
 
