@@ -77,12 +77,12 @@ static const struct value *with_stored_versions(struct arena *a, const struct va
         const struct value *stored = value_get(status, STR("storedVersions")), *before = stored;
 
         VALUE_FOREACH_ITEM (version, value_find(crd, "spec", "versions")) {
-                const struct value *name = value_get(version, STR("name"));
+                struct str name = value_str(value_get(version, STR("name")));
 
-                if (!value_bool(value_get(version, STR("storage")), false) || has_text(stored, value_str(name)))
+                if (!value_bool(value_get(version, STR("storage")), false) || has_text(stored, name))
                         continue;
-                if (value_is_string(name))
-                        stored = value_with_appended(a, value_is_array(stored) ? stored : &value_empty_array, name);
+                stored = value_with_appended(a, value_is_array(stored) ? stored : &value_empty_array,
+                                             value_put(a, value_of_str(name)));
         }
         if (stored == before)
                 return crd;

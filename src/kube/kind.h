@@ -99,5 +99,5 @@ const struct value *crd_default(struct arena *a, const struct value *crd);
 void crd_check(struct arena *a, const struct value *crd, const struct value *old, struct field_errors *errors,
                struct str_list *warnings);
 
-/* What a write of the status alone must hold: at least one stored version, each of them a version of the spec. */
+/* Checks a write of the status alone: its names. Which versions it says are stored is its writer's business. */
 void crd_check_status(struct arena *a, const struct value *crd, struct field_errors *errors);

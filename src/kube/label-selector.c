@@ -277,10 +277,8 @@ static int parse_list(struct parser *p, struct values *values)
                         add_value(values, STR(""));
                         return 0;
                 }
-                if (p->token == TOKEN_COMMA) {
+                if (p->token == TOKEN_COMMA)
                         add_value(values, STR(""));
-                        advance(p);
-                }
         }
 }
 
