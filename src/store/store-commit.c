@@ -11,6 +11,7 @@ struct attempt {
         struct store *s;
         struct run *run;
         const struct write_request *req;
+        bool is_own; /* a write of the store itself */
         struct served served;
         struct object_key key;
         struct str entry_key;
@@ -56,6 +57,7 @@ static bool is_creation(const struct attempt *t)
 static int find_live(struct attempt *t, struct err *err)
 {
         const struct write_request *req = t->req;
+        _cleanup_err_ struct err inner = { 0 };
         bool is_namespaced;
         struct entry *e;
         int r;
@@ -65,9 +67,10 @@ static int find_live(struct attempt *t, struct err *err)
                 t->key.name = meta_name(req->body);
         if (t->key.namespace.n == 0 && req->verb == WRITE_CREATE && req->body)
                 t->key.namespace = meta_namespace(req->body);
-        r = kinds_lookup(t->s, t->run->arena, t->key.gvk, t->key.namespace.n > 0, &t->served, err);
-        if (r < 0)
-                return r;
+        r = kinds_lookup(t->s, t->run->arena, t->key.gvk, t->key.namespace.n ? SCOPE_NAMESPACE : SCOPE_CLUSTER,
+                         &t->served, &inner);
+        if (r < 0 && !(t->is_own && t->served.version))
+                return err_move(err, &inner);
         is_namespaced = t->served.kind->is_namespaced;
         if (!is_namespaced)
                 t->key.namespace = STR("");
@@ -306,7 +309,7 @@ static enum commit_result commit(struct attempt *t, struct object **ret_after)
         if (result == COMMITTED) {
                 if (!e) {
                         e = TAKE(t->entry);
-                        tree_insert(&table->objects, (struct tree_item) { tree_head(entry_key(e)), e });
+                        tree_insert(&table->objects, (struct tree_item) { .entry = e });
                 }
                 *ret_after = object_ref(t->event->after);
                 apply(t, e, &gone);
@@ -445,29 +448,44 @@ static int too_contended(const struct attempt *t, struct err *err)
         return status_modified(err, &subject);
 }
 
+/* Tries until nobody interferes. *ret_crd is the name of a CRD that was written. */
+static int write_object(struct store *s, struct run *run, const struct write_request *req, bool is_own,
+                        struct write_result *ret, struct str *ret_crd, struct err *err)
+{
+        int r = cancel_check(run->cancel, err);
+
+        *ret_crd = STR("");
+        for (unsigned attempts = 1; r == 0; attempts++) {
+                struct attempt t = { .s = s, .run = run, .req = req, .is_own = is_own };
+
+                r = try_write(&t, ret, err);
+                if (r == 1)
+                        r = attempts == MAX_ATTEMPTS ? too_contended(&t, err) : 0;
+                else if (r == 0)
+                        r = 1;
+                if (r == 1 && ret->is_changed && req->verb != WRITE_DELETE && t.served.table == s->crds)
+                        *ret_crd = t.key.name;
+                attempt_done(&t);
+        }
+        return MIN(r, 0);
+}
+
 int commit_write(struct cluster *c, struct run *run, const struct write_request *req, struct write_result *ret,
                  struct err *err)
 {
         struct store *s = store_of(c);
-        int r = cancel_check(run->cancel, err);
+        struct str crd;
+        int r = write_object(s, run, req, false, ret, &crd, err);
 
-        if (r < 0)
-                return r;
-        for (unsigned attempts = 0;; attempts++) {
-                struct attempt t = { .s = s, .run = run, .req = req };
-                struct str crd = STR("");
+        return r == 0 && crd.n ? kinds_establish(s, run, crd, err) : r;
+}
 
-                r = try_write(&t, ret, err);
-                if (r == 1 && attempts + 1 == MAX_ATTEMPTS)
-                        r = too_contended(&t, err);
-                if (r == 0 && ret->is_changed && t.served.table == s->crds && !ret->is_removed)
-                        crd = t.key.name;
-                attempt_done(&t);
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        return crd.n ? kinds_establish(s, run, crd, err) : 0;
-        }
+int commit_own(struct store *s, struct run *run, const struct write_request *req, struct err *err)
+{
+        struct write_result result;
+        struct str crd;
+
+        return write_object(s, run, req, true, &result, &crd, err);
 }
 
 /* --- Many at once --- */

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#define BATCH          256 /* dependents found in one turn at the mutex */
 #define RETRY_FIRST_MS 100
 #define RETRY_MOST_MS  60000
 #define TASK_DEFERRED  1 /* what a task returns when it needs a kind that is not served */
@@ -187,12 +188,11 @@ int collector_delete(struct store *s, struct run *run, const struct value *objec
                 .precondition_uid = meta_uid(object),
                 .propagation = propagation,
         };
-        struct write_result result;
         int r;
 
         if (meta_is_deleting(object) && propagation == PROPAGATE_BACKGROUND)
                 return 0;
-        r = commit_write(&s->cluster, run, &req, &result, err);
+        r = commit_own(s, run, &req, err);
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
@@ -205,8 +205,7 @@ static int update(struct store *s, struct run *run, const struct value *object, 
                 .body = object,
                 .manager = STR("kube-controller-manager"),
         };
-        struct write_result result;
-        int r = commit_write(&s->cluster, run, &req, &result, err);
+        int r = commit_own(s, run, &req, err);
 
         return r == ERR_NOT_FOUND ? 0 : r;
 }
@@ -262,30 +261,36 @@ static void look_up_owners(struct store *s, struct arena *a, const struct value 
 /* The objects that name the uid as their owner. */
 static void find_dependents(struct store *s, struct arena *a, uint64_t uid, struct listing *ret)
 {
-        uint64_t head = index_owner_of_uid(uid);
-        struct tree_cursor c;
-        struct tree_item item;
+        struct tree_item next = { .head = index_owner_of_uid(uid) }, item = next;
+        bool is_done = false;
 
         *ret = (struct listing) { 0 };
-        mutex_lock(&s->mutex);
-        c = tree_seek(&s->index, head);
-        while (tree_next(&c, &item) && item.head == head)
-                listing_add(ret, a, item.entry, item.entry->object, item.entry->serial);
-        mutex_unlock(&s->mutex);
+        while (!is_done) {
+                struct tree_cursor c;
+                size_t i = 0;
+
+                mutex_lock(&s->mutex);
+                c = tree_seek(&s->index, next);
+                for (; i < BATCH && tree_next(&c, &item) && item.head == next.head; i++)
+                        listing_add(ret, a, item.entry, item.entry->object, item.entry->serial);
+                mutex_unlock(&s->mutex);
+                is_done = i < BATCH;
+                next.entry = (struct entry *)((uintptr_t)item.entry + 1); /* whatever comes behind it */
+        }
+        listing_sort(ret);
 }
 
 /* Whether one of the object's own dependents waits for dependents: then waiting for it could go in circles. */
 static bool has_waiting_dependent(struct store *s, uint64_t uid, bool *ret_has_dependents)
 {
-        uint64_t head = index_owner_of_uid(uid);
+        struct tree_item head = { .head = index_owner_of_uid(uid) }, item;
         struct tree_cursor c;
-        struct tree_item item;
         bool is_waiting = false;
 
         *ret_has_dependents = false;
         mutex_lock(&s->mutex);
         c = tree_seek(&s->index, head);
-        while (tree_next(&c, &item) && item.head == head && !is_waiting) {
+        while (tree_next(&c, &item) && item.head == head.head && !is_waiting) {
                 *ret_has_dependents = true;
                 is_waiting = item.entry->marks & MARK_FOREGROUND;
         }

@@ -45,7 +45,7 @@ static void drop_oldest(struct store *s, struct event **gone)
         if (entry->newest == e) {
                 entry->newest = NULL;
                 if (!entry->object) {
-                        tree_remove(&t->objects, (struct tree_item) { tree_head(entry_key(entry)), entry });
+                        tree_remove(&t->objects, (struct tree_item) { .entry = entry });
                         free(entry);
                 }
         }

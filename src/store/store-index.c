@@ -111,8 +111,8 @@ void index_update(struct store *s, struct entry *e, const struct facts *before, 
 
 struct entry *index_find_uid(struct store *s, uint64_t head)
 {
-        struct tree_cursor c = tree_seek(&s->index, head);
-        struct tree_item item;
+        struct tree_item item = { .head = head };
+        struct tree_cursor c = tree_seek(&s->index, item);
 
         return tree_next(&c, &item) && item.head == head ? item.entry : NULL;
 }

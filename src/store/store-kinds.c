@@ -85,12 +85,12 @@ static struct kind *with_another_version(const struct kind *old, struct gvk gvk)
 }
 
 /* Makes up what nobody has described. */
-static void make_schemaless(struct store *s, struct table *t, struct gvk gvk, int is_namespaced)
+static void make_schemaless(struct store *s, struct table *t, struct gvk gvk, enum scope scope)
 {
-        if (!s->options.accepts_any_kind || is_namespaced < 0 || gvk.kind.n == 0 || gvk.version.n == 0)
+        if (!s->options.accepts_any_kind || scope == SCOPE_UNKNOWN || gvk.kind.n == 0 || gvk.version.n == 0)
                 return;
         if (!t->kind) {
-                set_kind(t, kind_schemaless(gvk, is_namespaced));
+                set_kind(t, kind_schemaless(gvk, scope == SCOPE_NAMESPACE));
                 t->is_schemaless = true;
                 collector_kinds_changed(s);
         } else if (t->is_schemaless && !kind_version(t->kind, gvk.version)) {
@@ -103,7 +103,7 @@ static void unref_kind(void *k)
         kind_unref(k);
 }
 
-int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, int is_namespaced, struct served *ret,
+int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, enum scope scope, struct served *ret,
                  struct err *err)
 {
         struct table *t;
@@ -113,7 +113,7 @@ int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, int is_namesp
         t = s->options.accepts_any_kind ? kinds_table(s, gvk.group, gvk.kind)
                                         : kinds_find_table(s, gvk.group, gvk.kind);
         if (t) {
-                make_schemaless(s, t, gvk, is_namespaced);
+                make_schemaless(s, t, gvk, scope);
                 *ret = (struct served) { .table = t, .serial = t->serial, .is_terminating = t->is_terminating };
                 if (t->kind) {
                         ret->kind = kind_ref(t->kind);
@@ -125,7 +125,7 @@ int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, int is_namesp
                 arena_pin(a, ret->kind, unref_kind);
         if (ret->version && ret->version->is_served)
                 return 0;
-        if (t && s->options.accepts_any_kind && is_namespaced < 0 && (!ret->kind || t->is_schemaless)) {
+        if (t && s->options.accepts_any_kind && scope == SCOPE_UNKNOWN && (!ret->kind || t->is_schemaless)) {
                 ret->kind = NULL; /* nothing of it is there yet */
                 return 0;
         }
@@ -136,7 +136,7 @@ int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, int is_namesp
 int kinds_ops_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)
 {
         struct served served;
-        int r = kinds_lookup(store_of(c), run->arena, gvk, -1, &served, err);
+        int r = kinds_lookup(store_of(c), run->arena, gvk, SCOPE_UNKNOWN, &served, err);
 
         if (r < 0)
                 return r;
@@ -248,39 +248,60 @@ static int write_status(struct store *s, struct run *run, const struct value *cr
                 .body = crd,
                 .manager = STR("kube-apiserver"),
         };
-        struct write_result result;
 
         own.user = (struct user) { .name = STR("system:apiserver") };
         own.cause = STR("names of a CustomResourceDefinition");
         own.warnings = NULL;
-        return commit_write(&s->cluster, &own, &req, &result, err);
+        return commit_own(s, &own, &req, err);
+}
+
+static struct object_key crd_key(struct str name)
+{
+        return (struct object_key) { .gvk = { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") },
+                                     .name = name };
+}
+
+/* One step further; 1 when there is nothing left to do. */
+static int establish_step(struct store *s, struct run *run, struct str crd_name, struct err *err)
+{
+        struct object_key key = crd_key(crd_name);
+        _cleanup_err_ struct err inner = { 0 };
+        const struct value *crd, *wanted;
+        int r = cluster_get_value(&s->cluster, run, &key, &crd, &inner);
+
+        if (r == ERR_NOT_FOUND || (r == 0 && meta_is_deleting(crd)))
+                return 1;
+        if (r < 0)
+                return err_move(err, &inner);
+        mutex_lock(&s->mutex);
+        wanted = crd_with_names(run->arena, crd, &s->crd_names, clock_wall());
+        mutex_unlock(&s->mutex);
+        if (wanted == crd)
+                return 1;
+        r = write_status(s, run, wanted, &inner);
+        if (r == ERR_CONFLICT || r == ERR_NOT_FOUND)
+                return 0; /* somebody wrote to it: look again */
+        return r < 0 ? err_move(err, &inner) : 0;
 }
 
 int kinds_establish(struct store *s, struct run *run, struct str crd_name, struct err *err)
 {
-        struct object_key key = { .gvk = { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") },
-                                  .name = crd_name };
+        int r = semaphore_acquire(&s->naming, run->deadline, run->cancel);
 
-        for (;;) {
-                _cleanup_err_ struct err inner = { 0 };
-                const struct value *crd, *wanted;
-                int r = cluster_get_value(&s->cluster, run, &key, &crd, &inner);
-
-                if (r == ERR_NOT_FOUND || (r == 0 && meta_is_deleting(crd)))
-                        return 0;
-                if (r < 0)
-                        return err_move(err, &inner);
-                mutex_lock(&s->mutex);
-                wanted = crd_with_names(run->arena, crd, &s->crd_names, clock_wall());
-                mutex_unlock(&s->mutex);
-                if (wanted == crd)
-                        return 0;
-                r = write_status(s, run, wanted, &inner);
-                if (r == 0)
-                        return 0; /* the write has gone on from here by itself */
-                if (r != ERR_CONFLICT && r != ERR_NOT_FOUND)
-                        return err_move(err, &inner);
+        if (r == 0) {
+                while (r == 0)
+                        r = establish_step(s, run, crd_name, err);
+                semaphore_release(&s->naming);
+                r = MIN(r, 0);
+        } else {
+                wait_error(r, run->cancel, "waiting to decide about names", err);
         }
+        if (r < 0) {
+                mutex_lock(&s->mutex);
+                collector_add(s, 'e', crd_name);
+                mutex_unlock(&s->mutex);
+        }
+        return r;
 }
 
 /* --- Deletion --- */
@@ -323,15 +344,13 @@ static int drop_finalizer(struct store *s, struct run *run, const struct value *
                 .body = meta_without_finalizer(run->arena, crd, CLEANUP),
                 .manager = STR("kube-apiserver"),
         };
-        struct write_result result;
 
-        return commit_write(&s->cluster, run, &req, &result, err);
+        return commit_own(s, run, &req, err);
 }
 
 int kinds_collect(struct store *s, struct run *run, struct str crd_name, struct err *err)
 {
-        struct object_key key = { .gvk = { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") },
-                                  .name = crd_name };
+        struct object_key key = crd_key(crd_name);
         const struct value *crd;
         struct listing instances;
         struct table *t;

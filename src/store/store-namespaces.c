@@ -21,7 +21,6 @@ static int create_namespace(struct store *s, struct run *run, struct str name, s
         struct write_request req = { .verb = WRITE_CREATE,
                                      .key = namespace_key(name),
                                      .manager = STR("kube-apiserver") };
-        struct write_result result;
 
         object_builder_init(&metadata, run->arena, 1);
         object_builder_add(&metadata, STR("name"), value_of_str(name));
@@ -34,7 +33,7 @@ static int create_namespace(struct store *s, struct run *run, struct str name, s
         own.user = (struct user) { .name = STR("system:apiserver") };
         own.cause = cause;
         own.warnings = NULL;
-        return commit_write(&s->cluster, &own, &req, &result, err);
+        return commit_own(s, &own, &req, err);
 }
 
 int namespaces_bootstrap(struct store *s, struct err *err)
@@ -85,6 +84,7 @@ int namespaces_check(struct store *s, struct run *run, const struct served *serv
         struct status_subject missing = { .kind = STR("Namespace"),
                                           .plural = STR("namespaces"),
                                           .name = key->namespace };
+        _cleanup_err_ struct err inner = { 0 };
         bool is_terminating = false;
         struct object *o;
         int r = 0;
@@ -93,8 +93,8 @@ int namespaces_check(struct store *s, struct run *run, const struct served *serv
                 return 0;
         o = find_namespace(s, key->namespace, &is_terminating);
         if (!o && s->options.creates_namespaces) {
-                r = create_namespace(s, run, key->namespace, STR("something is created in it"), err);
-                if (r < 0 && r != ERR_EXISTS)
+                r = create_namespace(s, run, key->namespace, STR("something is created in it"), &inner);
+                if (r < 0 && r != ERR_EXISTS && err_move(err, &inner) < 0)
                         return err_wrap(err, "cannot create namespace %.*s", STR_ARG(key->namespace));
                 o = find_namespace(s, key->namespace, &is_terminating);
         }
@@ -224,9 +224,8 @@ static int write_namespace(struct store *s, struct run *run, struct str subresou
                 .body = body,
                 .manager = STR("kube-controller-manager"),
         };
-        struct write_result result;
 
-        return commit_write(&s->cluster, run, &req, &result, err);
+        return commit_own(s, run, &req, err);
 }
 
 static const struct value *without_kubernetes(struct arena *a, const struct value *namespace)

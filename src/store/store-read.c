@@ -124,7 +124,7 @@ int read_get(struct cluster *c, struct run *run, const struct get_request *req, 
         uint64_t version;
         uint32_t serial = 0;
         struct str key;
-        int r = kinds_lookup(s, run->arena, req->key.gvk, -1, &served, err);
+        int r = kinds_lookup(s, run->arena, req->key.gvk, SCOPE_UNKNOWN, &served, err);
 
         if (r < 0)
                 return r;
@@ -193,6 +193,17 @@ void listing_add(struct listing *l, struct arena *a, struct entry *e, struct obj
         l->p[l->n++] = (struct listed) {
                 .object = object_ref(o), .entry = e, .serial = serial, .key = arena_copy(a, entry_key(e))
         };
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+        return str_compare(((const struct listed *)a)->key, ((const struct listed *)b)->key);
+}
+
+void listing_sort(struct listing *l)
+{
+        if (l->n)
+                qsort(l->p, l->n, sizeof(*l->p), compare_listed);
 }
 
 void listing_done(struct listing *l)
@@ -375,11 +386,6 @@ static bool indexed_head(const struct list *l, uint64_t *ret)
         return false;
 }
 
-static int compare_listed(const void *a, const void *b)
-{
-        return str_compare(((const struct listed *)a)->key, ((const struct listed *)b)->key);
-}
-
 /* False when there are too many for one turn at the mutex. */
 static bool list_indexed(struct list *l, uint64_t head, struct listing *found)
 {
@@ -388,7 +394,7 @@ static bool list_indexed(struct list *l, uint64_t head, struct listing *found)
 
         mutex_lock(&l->s->mutex);
         l->version = l->s->version;
-        c = tree_seek(&l->s->index, head);
+        c = tree_seek(&l->s->index, (struct tree_item) { .head = head });
         while (found->n < INDEX_MOST && tree_next(&c, &item) && item.head == head) {
                 struct entry *e = item.entry;
 
@@ -398,8 +404,7 @@ static bool list_indexed(struct list *l, uint64_t head, struct listing *found)
         mutex_unlock(&l->s->mutex);
         if (found->n == INDEX_MOST)
                 return false;
-        if (found->n)
-                qsort(found->p, found->n, sizeof(*found->p), compare_listed);
+        listing_sort(found);
         return true;
 }
 
@@ -573,7 +578,7 @@ int read_list(struct cluster *c, struct run *run, const struct list_request *req
               struct err *err)
 {
         struct list l = { .s = store_of(c), .run = run, .req = req };
-        int r = kinds_lookup(l.s, run->arena, req->gvk, -1, &l.served, err);
+        int r = kinds_lookup(l.s, run->arena, req->gvk, SCOPE_UNKNOWN, &l.served, err);
 
         if (r < 0)
                 return r;

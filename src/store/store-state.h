@@ -126,6 +126,7 @@ struct store {
         struct history history;
         struct snapshot *snapshots;
         struct waiters version_waiters;
+        struct semaphore naming; /* who decides about names of CRDs; not under the mutex */
         size_t n_objects;
         size_t object_bytes;
         size_t n_foreground; /* entries with that mark */
@@ -199,9 +200,14 @@ void kinds_done(struct store *s);
 struct table *kinds_table(struct store *s, struct str group, struct str kind); /* made if it is not there */
 struct table *kinds_find_table(struct store *s, struct str group, struct str kind);
 
-/* The served kind of the gvk, or an error. With accepts_any_kind and a scope (0 or 1; -1: not known), kinds nobody described
- * are made; without a scope they are served with a NULL kind. Takes the mutex. */
-int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, int is_namespaced, struct served *ret,
+/* The served kind of the gvk, or an error. With accepts_any_kind, kinds nobody described are made if the scope is known, and
+ * else served with a NULL kind. Takes the mutex. */
+enum scope {
+        SCOPE_CLUSTER,
+        SCOPE_NAMESPACE,
+        SCOPE_UNKNOWN,
+};
+int kinds_lookup(struct store *s, struct arena *a, struct gvk gvk, enum scope scope, struct served *ret,
                  struct err *err);
 int kinds_ops_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err);
 
@@ -220,7 +226,8 @@ int kinds_prepare(struct store *s, const struct value *before, const struct valu
 void kinds_change(struct store *s, struct kind_change *change);
 void kind_change_done(struct kind_change *change);
 
-/* Brings the status of a CRD up to date: names, Established. After a commit to it, without the lock. */
+/* Brings the status of a CRD up to date: names, Established. After a commit to it, without the lock. What cannot be done now is
+ * left to the collector. */
 int kinds_establish(struct store *s, struct run *run, struct str crd_name, struct err *err);
 
 /* Deletes the instances of a CRD that is being deleted, then the CRD. For the collector. */
@@ -258,12 +265,16 @@ struct listing {
 /* All that is there now, by batches, so that writers never wait long. */
 void listing_collect(struct store *s, struct table *t, struct arena *a, struct str namespace, struct listing *ret);
 void listing_add(struct listing *l, struct arena *a, struct entry *e, struct object *o, uint32_t serial);
+void listing_sort(struct listing *l); /* by key */
 void listing_done(struct listing *l);
 
 /* --- store-commit.c --- */
 
 int commit_write(struct cluster *c, struct run *run, const struct write_request *req, struct write_result *ret,
                  struct err *err);
+
+/* A write by the store itself: in any version that the kind has, served or not, and without what follows for CRDs. */
+int commit_own(struct store *s, struct run *run, const struct write_request *req, struct err *err);
 int commit_delete_collection(struct cluster *c, struct run *run, const struct list_request *list,
                              const struct write_request *req, struct object_list *ret, struct err *err);
 

@@ -399,7 +399,7 @@ int watch_begin(struct cluster *c, struct run *run, const struct watch_request *
                 return r;
         }
         w = new_watcher(s, req);
-        r = kinds_lookup(s, &w->arena, req->gvk, -1, &w->served, err);
+        r = kinds_lookup(s, &w->arena, req->gvk, SCOPE_UNKNOWN, &w->served, err);
         if (r == 0 && w->fields && w->served.version)
                 r = field_selector_check(w->fields, w->served.version->selectable_fields,
                                          w->served.version->n_selectable_fields, err);

@@ -37,6 +37,7 @@ int store_new(const struct store_options *options, struct store **ret, struct er
         set_defaults(&s->options);
         s->cache = object_cache_new(s->options.cache_bytes);
         mutex_init(&s->mutex);
+        semaphore_init(&s->naming, "names of CRDs", 1);
         kinds_init(s);
         r = s->options.without_gc ? 0 : collector_start(s, err);
         if (r == 0)
@@ -85,6 +86,7 @@ void store_free(struct store *s)
         vec_done(&s->writes);
         vec_done(&s->hooks);
         object_cache_unref(s->cache);
+        semaphore_done(&s->naming);
         mutex_done(&s->mutex);
         free(s);
 }
@@ -130,11 +132,18 @@ static void pin_write(struct arena *a, struct store_write *w)
 size_t store_writes(struct store *s, uint64_t after, struct arena *a, const struct store_write **ret)
 {
         struct store_write *writes;
-        size_t first = 0, n;
+        size_t first = 0, end, n;
 
         mutex_lock(&s->mutex);
-        while (first < s->writes.n && s->writes.p[first]->write.version <= after)
-                first++;
+        end = s->writes.n;
+        while (first < end) { /* they are by version */
+                size_t middle = (first + end) / 2;
+
+                if (s->writes.p[middle]->write.version <= after)
+                        first = middle + 1;
+                else
+                        end = middle;
+        }
         n = s->writes.n - first;
         writes = ARENA_NEW_ARRAY(a, struct store_write, n);
         for (size_t i = 0; i < n; i++) {

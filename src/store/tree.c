@@ -1,15 +1,20 @@
+/* Names are long and begin alike, and comparing them means to fetch their entries from all over memory. So a node of a tree by key
+ * knows how many leading bytes all its keys share, and keeps the eight bytes that follow beside the entries: a search looks at one
+ * entry to compare the shared part, at numbers, and at another entry only where those are equal. */
 #include "tree.h"
 
 #include "store-state.h"
 
 #define MAX_ITEMS 48
 
-/* A leaf ends behind its items. An inner node's items are the smallest ones of its children. */
+/* An inner node's items are the smallest ones of its children. */
 struct tree_node {
         uint16_t n;
         bool is_leaf;
+        uint32_t n_shared;      /* leading bytes of every key here; 0 in an index */
         struct tree_node *next; /* of a leaf: the one to its right */
-        struct tree_item items[MAX_ITEMS];
+        uint64_t heads[MAX_ITEMS];
+        struct entry *entries[MAX_ITEMS];
         struct tree_node *children[];
 };
 
@@ -17,44 +22,109 @@ struct tree_node {
 struct probe {
         uint64_t head;
         struct str key;
-        const struct entry *entry;
+        struct entry *entry;
 };
 
-uint64_t tree_head(struct str key)
+/* --- Keys in nodes --- */
+
+/* Bytes as a number of the same order; what is missing counts as 0. */
+static uint64_t head_of(struct str s)
 {
         uint64_t head = 0;
 
+        if (LIKELY(s.n >= 8)) {
+                memcpy(&head, s.p, 8);
+                return __builtin_bswap64(head);
+        }
         for (size_t i = 0; i < 8; i++)
-                head = head << 8 | (i < key.n ? (unsigned char)key.p[i] : 0);
+                head = head << 8 | (i < s.n ? (unsigned char)s.p[i] : 0);
         return head;
 }
 
-static int compare(const struct tree *t, const struct tree_item *item, const struct probe *p)
+static size_t shared_bytes(struct str a, struct str b)
 {
-        if (item->head != p->head)
-                return item->head < p->head ? -1 : 1;
-        if (t->is_by_key)
-                return str_compare(entry_key(item->entry), p->key);
-        return ((uintptr_t)item->entry > (uintptr_t)p->entry) - ((uintptr_t)item->entry < (uintptr_t)p->entry);
+        size_t n = MIN(a.n, b.n), i = 0;
+
+        while (i < n && a.p[i] == b.p[i])
+                i++;
+        return i;
 }
+
+/* Finds out again what the keys share. As they are in order, the first and the last one tell. */
+static void rebase(const struct tree *t, struct tree_node *node)
+{
+        if (!t->is_by_key || node->n == 0)
+                return;
+        node->n_shared = (uint32_t)shared_bytes(entry_key(node->entries[0]), entry_key(node->entries[node->n - 1]));
+        for (size_t i = 0; i < node->n; i++)
+                node->heads[i] = head_of(str_skip(entry_key(node->entries[i]), node->n_shared));
+}
+
+/* The order of the node's keys as a whole, by what they share, and the key: 0 when the key has that too. */
+static int compare_shared(const struct tree_node *node, struct str key)
+{
+        if (node->n_shared == 0)
+                return 0;
+        return str_compare(str_first(entry_key(node->entries[0]), node->n_shared), str_first(key, node->n_shared));
+}
+
+/* Puts an item at a place that is free for it. */
+static void set_item(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e)
+{
+        struct str key = entry_key(e);
+        bool is_alike = i > 0 ? true : node->n > 1;
+
+        node->entries[i] = e;
+        node->heads[i] = head;
+        if (!t->is_by_key)
+                return;
+        is_alike =
+                is_alike && key.n >= node->n_shared &&
+                (node->n_shared == 0 || memcmp(key.p, entry_key(node->entries[i > 0 ? 0 : 1]).p, node->n_shared) == 0);
+        if (is_alike)
+                node->heads[i] = head_of(str_skip(key, node->n_shared));
+        else
+                rebase(t, node);
+}
+
+/* --- Searching --- */
 
 static struct probe probe_of(const struct tree *t, struct tree_item item)
 {
-        return (struct probe) { .head = item.head,
+        return (struct probe) { .head = t->is_by_key ? 0 : item.head,
                                 .key = t->is_by_key ? entry_key(item.entry) : STR(""),
                                 .entry = item.entry };
+}
+
+static int compare(const struct tree *t, const struct tree_node *node, size_t i, uint64_t head, const struct probe *p)
+{
+        const struct entry *e = node->entries[i];
+
+        if (node->heads[i] != head)
+                return node->heads[i] < head ? -1 : 1;
+        if (t->is_by_key)
+                return str_compare(entry_key(e), p->key);
+        return ((uintptr_t)e > (uintptr_t)p->entry) - ((uintptr_t)e < (uintptr_t)p->entry);
 }
 
 /* How many items of the node are before the probe; *ret_equal says whether the next one is it. */
 static size_t rank(const struct tree *t, const struct tree_node *node, const struct probe *p, bool *ret_equal)
 {
         size_t low = 0, high = node->n;
+        uint64_t head = p->head;
+        int order;
 
         *ret_equal = false;
+        if (t->is_by_key && node->n) {
+                order = compare_shared(node, p->key);
+                if (order != 0)
+                        return order < 0 ? node->n : 0;
+                head = head_of(str_skip(p->key, node->n_shared));
+        }
         while (low < high) {
                 size_t middle = (low + high) / 2;
-                int order = compare(t, &node->items[middle], p);
 
+                order = compare(t, node, middle, head, p);
                 if (order == 0)
                         *ret_equal = true;
                 if (order < 0)
@@ -74,6 +144,8 @@ static size_t child_of(const struct tree *t, const struct tree_node *node, const
         return is_equal || i == 0 ? i : i - 1;
 }
 
+/* --- Nodes --- */
+
 static size_t node_bytes(bool is_leaf)
 {
         return sizeof(struct tree_node) + (is_leaf ? 0 : MAX_ITEMS * sizeof(struct tree_node *));
@@ -86,6 +158,7 @@ static struct tree_node *new_node(struct tree *t, bool is_leaf)
         t->n_bytes += node_bytes(is_leaf);
         node->n = 0;
         node->is_leaf = is_leaf;
+        node->n_shared = 0;
         node->next = NULL;
         return node;
 }
@@ -96,18 +169,43 @@ static void free_node(struct tree *t, struct tree_node *node)
         free(node);
 }
 
-/* --- Insert --- */
-
-static void put(struct tree_node *node, size_t i, struct tree_item item, struct tree_node *child)
+/* Within a node, or from one to another that shares as many bytes or is rebased. */
+static void move_items(struct tree_node *to, size_t at, const struct tree_node *from, size_t i, size_t n)
 {
-        memmove(&node->items[i + 1], &node->items[i], (node->n - i) * sizeof(*node->items));
-        node->items[i] = item;
-        if (!node->is_leaf) {
-                memmove(&node->children[i + 1], &node->children[i], (node->n - i) * sizeof(struct tree_node *));
-                node->children[i] = child;
-        }
-        node->n++;
+        memmove(&to->heads[at], &from->heads[i], n * sizeof(to->heads[0]));
+        memmove(&to->entries[at], &from->entries[i], n * sizeof(to->entries[0]));
+        if (!to->is_leaf)
+                memmove(&to->children[at], &from->children[i], n * sizeof(to->children[0]));
 }
+
+static void put(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e,
+                struct tree_node *child)
+{
+        move_items(node, i + 1, node, i, node->n - i);
+        if (!node->is_leaf)
+                node->children[i] = child;
+        node->n++;
+        set_item(t, node, i, head, e);
+}
+
+static void drop(struct tree_node *node, size_t i)
+{
+        node->n--;
+        move_items(node, i, node, i + 1, node->n - i);
+}
+
+/* The child's smallest item is another one. */
+static void follow_child(const struct tree *t, struct tree_node *node, size_t i)
+{
+        const struct tree_node *child = node->children[i];
+
+        if (node->entries[i] != child->entries[0])
+                set_item(t, node, i, child->heads[0], child->entries[0]);
+        else if (!t->is_by_key)
+                node->heads[i] = child->heads[0];
+}
+
+/* --- Insert --- */
 
 /* Moves the items from `at` on into a new right neighbour. */
 static struct tree_node *split(struct tree *t, struct tree_node *node, size_t at)
@@ -115,40 +213,39 @@ static struct tree_node *split(struct tree *t, struct tree_node *node, size_t at
         struct tree_node *right = new_node(t, node->is_leaf);
 
         right->n = (uint16_t)(node->n - at);
-        memcpy(right->items, &node->items[at], right->n * sizeof(*right->items));
+        move_items(right, 0, node, at, right->n);
         if (node->is_leaf) {
                 right->next = node->next;
                 node->next = right;
-        } else {
-                memcpy(right->children, &node->children[at], right->n * sizeof(struct tree_node *));
         }
         node->n = (uint16_t)at;
+        rebase(t, node);
+        rebase(t, right);
         return right;
 }
 
 /* Puts the item at i into a node that may be full; returns the new right neighbour if it was. Where items come in ascending
  * order the full node stays full. */
-static struct tree_node *put_or_split(struct tree *t, struct tree_node *node, size_t i, struct tree_item item,
+static struct tree_node *put_or_split(struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e,
                                       struct tree_node *child)
 {
         struct tree_node *right;
         size_t at;
 
         if (node->n < MAX_ITEMS) {
-                put(node, i, item, child);
+                put(t, node, i, head, e, child);
                 return NULL;
         }
         at = i == MAX_ITEMS ? MAX_ITEMS - 1 : MAX_ITEMS / 2;
         right = split(t, node, at);
         if (i <= at)
-                put(node, i, item, child);
+                put(t, node, i, head, e, child);
         else
-                put(right, i - at, item, child);
+                put(t, right, i - at, head, e, child);
         return right;
 }
 
-static bool insert(struct tree *t, struct tree_node *node, const struct probe *p, struct tree_item item,
-                   struct tree_node **ret_right)
+static bool insert(struct tree *t, struct tree_node *node, const struct probe *p, struct tree_node **ret_right)
 {
         struct tree_node *right = NULL;
         bool is_equal;
@@ -159,15 +256,15 @@ static bool insert(struct tree *t, struct tree_node *node, const struct probe *p
                 i = rank(t, node, p, &is_equal);
                 if (is_equal)
                         return false;
-                *ret_right = put_or_split(t, node, i, item, NULL);
+                *ret_right = put_or_split(t, node, i, p->head, p->entry, NULL);
                 return true;
         }
         i = child_of(t, node, p);
-        if (!insert(t, node->children[i], p, item, &right))
+        if (!insert(t, node->children[i], p, &right))
                 return false;
-        node->items[i] = node->children[i]->items[0];
+        follow_child(t, node, i);
         if (right)
-                *ret_right = put_or_split(t, node, i + 1, right->items[0], right);
+                *ret_right = put_or_split(t, node, i + 1, right->heads[0], right->entries[0], right);
         return true;
 }
 
@@ -178,13 +275,13 @@ bool tree_insert(struct tree *t, struct tree_item item)
 
         if (!t->root)
                 t->root = new_node(t, true);
-        if (!insert(t, t->root, &p, item, &right))
+        if (!insert(t, t->root, &p, &right))
                 return false;
         t->n++;
         if (right) {
                 root = new_node(t, false);
-                put(root, 0, t->root->items[0], t->root);
-                put(root, 1, right->items[0], right);
+                put(t, root, 0, t->root->heads[0], t->root->entries[0], t->root);
+                put(t, root, 1, right->heads[0], right->entries[0], right);
                 t->root = root;
         }
         return true;
@@ -192,43 +289,26 @@ bool tree_insert(struct tree *t, struct tree_item item)
 
 /* --- Remove --- */
 
-static void drop(struct tree_node *node, size_t i)
-{
-        node->n--;
-        memmove(&node->items[i], &node->items[i + 1], (node->n - i) * sizeof(*node->items));
-        if (!node->is_leaf)
-                memmove(&node->children[i], &node->children[i + 1], (node->n - i) * sizeof(struct tree_node *));
-}
-
-static void move_items(struct tree_node *to, size_t at, struct tree_node *from, size_t i, size_t n)
-{
-        memcpy(&to->items[at], &from->items[i], n * sizeof(*to->items));
-        if (!to->is_leaf)
-                memcpy(&to->children[at], &from->children[i], n * sizeof(struct tree_node *));
-}
-
 /* Makes neighbours of which one is nearly empty equally full. */
-static void even_out(struct tree_node *left, struct tree_node *right)
+static void even_out(const struct tree *t, struct tree_node *left, struct tree_node *right)
 {
         size_t total = left->n + right->n, wanted = total / 2;
 
         if (left->n > wanted) {
                 size_t n = left->n - wanted;
 
-                memmove(&right->items[n], right->items, right->n * sizeof(*right->items));
-                if (!right->is_leaf)
-                        memmove(&right->children[n], right->children, right->n * sizeof(struct tree_node *));
+                move_items(right, n, right, 0, right->n);
                 move_items(right, 0, left, wanted, n);
         } else {
                 size_t n = wanted - left->n;
 
                 move_items(left, left->n, right, 0, n);
-                memmove(right->items, &right->items[n], (right->n - n) * sizeof(*right->items));
-                if (!right->is_leaf)
-                        memmove(right->children, &right->children[n], (right->n - n) * sizeof(struct tree_node *));
+                move_items(right, 0, right, n, right->n - n);
         }
         left->n = (uint16_t)wanted;
         right->n = (uint16_t)(total - wanted);
+        rebase(t, left);
+        rebase(t, right);
 }
 
 /* Sees to it that no child but the root's only one has fewer than two items: neighbours that are together no more than half full
@@ -245,17 +325,19 @@ static void merge(struct tree *t, struct tree_node *node, size_t i)
         if (total > MAX_ITEMS / 2 && left->n >= 2 && right->n >= 2)
                 return;
         if (total > MAX_ITEMS) {
-                even_out(left, right);
-                node->items[i + 1] = right->items[0];
+                even_out(t, left, right);
+                follow_child(t, node, i);
+                follow_child(t, node, i + 1);
                 return;
         }
         move_items(left, left->n, right, 0, right->n);
         if (left->is_leaf)
                 left->next = right->next;
         left->n = (uint16_t)total;
+        rebase(t, left);
         free_node(t, right);
         drop(node, i + 1);
-        node->items[i] = left->items[0];
+        follow_child(t, node, i);
 }
 
 static bool remove_item(struct tree *t, struct tree_node *node, const struct probe *p)
@@ -273,7 +355,7 @@ static bool remove_item(struct tree *t, struct tree_node *node, const struct pro
         if (!remove_item(t, node->children[i], p))
                 return false;
         if (node->children[i]->n)
-                node->items[i] = node->children[i]->items[0];
+                follow_child(t, node, i);
         merge(t, node, i);
         if (i > 0)
                 merge(t, node, i - 1);
@@ -329,14 +411,14 @@ static struct tree_cursor seek(const struct tree *t, const struct probe *p)
 
 struct tree_cursor tree_seek_key(const struct tree *t, struct str key)
 {
-        struct probe p = { .head = tree_head(key), .key = key };
+        struct probe p = { .key = key };
 
         return seek(t, &p);
 }
 
-struct tree_cursor tree_seek(const struct tree *t, uint64_t head)
+struct tree_cursor tree_seek(const struct tree *t, struct tree_item item)
 {
-        struct probe p = { .head = head };
+        struct probe p = { .head = item.head, .entry = item.entry };
 
         return seek(t, &p);
 }
@@ -347,7 +429,8 @@ bool tree_next(struct tree_cursor *c, struct tree_item *ret)
                 *c = (struct tree_cursor) { .leaf = c->leaf->next };
         if (!c->leaf)
                 return false;
-        *ret = c->leaf->items[c->i++];
+        *ret = (struct tree_item) { c->leaf->heads[c->i], c->leaf->entries[c->i] };
+        c->i++;
         return true;
 }
 

@@ -1,8 +1,8 @@
 /* Ordered sets of entries: B+trees, so that neither an insert nor a lookup depends on how many there are by more than a few
  * cache lines, and a walk in order is a walk along the leaves.
  *
- * An item is a number and an entry. Items are ordered by number, then by the entry's key (trees of objects, whose numbers are
- * the beginnings of the keys) or by its address (indexes, whose numbers are hashes). Guarded by the store's mutex. */
+ * There are trees by key, and indexes: by a number, which is a hash, and among equal numbers by the entry's address. Guarded by
+ * the store's mutex. */
 #pragma once
 
 #include "str.h"
@@ -11,7 +11,7 @@ struct entry;
 struct tree_node;
 
 struct tree_item {
-        uint64_t head;
+        uint64_t head; /* the number; of no meaning in a tree by key */
         struct entry *entry;
 };
 
@@ -39,11 +39,8 @@ bool tree_remove(struct tree *t, struct tree_item item);
 struct entry *tree_find(const struct tree *t, struct str key);
 struct tree_cursor tree_seek_key(const struct tree *t, struct str key);
 
-/* By address: the first item of the number, or behind it. */
-struct tree_cursor tree_seek(const struct tree *t, uint64_t head);
+/* In an index: the first item that is not before it. The entry may be NULL, or an address where none is any more. */
+struct tree_cursor tree_seek(const struct tree *t, struct tree_item item);
 
 /* Gives the item at the cursor and moves on; false at the end. */
 bool tree_next(struct tree_cursor *c, struct tree_item *ret);
-
-/* The number of an item in a tree by key. */
-uint64_t tree_head(struct str key);

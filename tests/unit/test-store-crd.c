@@ -1,6 +1,8 @@
 /* CRDs take effect at once, with the conditions that clients wait for. */
 #include "store-test.h"
 
+#include "sim.h"
+
 static struct gvk crd_gvk(void)
 {
         return (struct gvk) { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") };
@@ -216,7 +218,7 @@ static const struct value *with_version(struct fixture *f, const struct value *c
 
 #define SCHEMA(text)                                                                                                   \
         "'schema':{'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object','properties':{" text "}}}" \
-                                                                                                                 "}}"
+        "}}"
 
 TEST(a_changed_crd_ends_watches_and_shows_at_once)
 {
@@ -351,4 +353,90 @@ TEST(instances_of_an_owner_kind_that_comes_late)
         MUST(&f, create(&f, widgets_crd(&f)));
         settle(&f);
         ASSERT(!get(&f, key_of(config_map_gvk(), "default", "a")));
+}
+
+TEST(what_is_stored_in_a_version_that_is_not_served_can_be_collected)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct object_key crd = crd_key("widgets.example.org"), key = key_of(widget_gvk(), "default", "a");
+        struct write_request req = { .verb = WRITE_UPDATE, .key = crd };
+        struct str uid;
+
+        strict_fixture(&f);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        MUST(&f, create(&f, widget(&f, "default", "owner", "")));
+        uid = meta_uid(get(&f, key_of(widget_gvk(), "default", "owner")));
+        MUST(&f,
+             create(&f,
+                    widget(&f, "default", "a",
+                           quoted(&f,
+                                  "'ownerReferences':[{'apiVersion':'example.org/v1','kind':'Widget','name':'owner',"
+                                  "'uid':'%.*s'}]",
+                                  STR_ARG(uid)))));
+        req.body =
+                with_version(&f, get(&f, crd),
+                             "[{'name':'v1','served':false,'storage':true," SCHEMA(
+                                     "'size':{'type':'integer'}") "},"
+                                                                  "{'name':'v2','served':true,'storage':false," SCHEMA(
+                                                                          "'size':{'type':'integer'}") "}]");
+        MUST(&f, write_request(&f, req, NULL));
+        key.gvk.version = STR("v2");
+        ASSERT(get(&f, key));
+        MUST(&f, delete_with(&f, key_of(key.gvk, "default", "owner"), PROPAGATE_BACKGROUND));
+        settle(&f);
+        ASSERT(!get(&f, key));
+}
+
+struct creator {
+        struct fixture *f;
+        const struct value *crd;
+        int result;
+};
+
+static void create_crd(void *arg)
+{
+        struct creator *c = arg;
+        struct arena a;
+        struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(c->crd), .body = c->crd };
+        struct write_result result;
+
+        arena_init(&a, "creator", 0);
+        c->result = cluster_write(c->f->cluster, &run, &req, &result, NULL);
+        arena_done(&a);
+}
+
+/* Two CRDs want one kind at the same time: in every order one of them gets it. */
+static void race_for_names(void *arg)
+{
+        static const char *const plurals[] = { "ones", "twos" };
+        struct creator creators[2];
+        struct thread *threads[2];
+        struct fixture f;
+        size_t n_established = 0;
+
+        strict_fixture(&f);
+        for (int i = 0; i < 2; i++) {
+                creators[i] = (struct creator) { .f = &f, .crd = crd_named(&f, plurals[i], "Thing", "") };
+                ASSERT_INT(thread_start("creator", create_crd, &creators[i], &threads[i], NULL), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+                thread_join(threads[i]);
+                SIM_ASSERT(creators[i].result == 0);
+        }
+        for (int i = 0; i < 2; i++) {
+                const struct value *v = get(&f, crd_key(quoted(&f, "%s.example.org", plurals[i])));
+
+                n_established += str_find(conditions(&f, v), STR("Established=True")) >= 0;
+        }
+        SIM_ASSERT(n_established == 1);
+        fixture_done(&f);
+}
+
+TEST(a_race_for_names_has_one_winner)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        if (sim_explore(1, 40, NULL, race_for_names, NULL, NULL, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
 }

@@ -48,7 +48,7 @@ static void model_done(struct model *m)
 
 static struct tree_item item_of(struct entry *e)
 {
-        return (struct tree_item) { tree_head(entry_key(e)), e };
+        return (struct tree_item) { .entry = e };
 }
 
 /* A walk from entry i on meets exactly what is there, in order. */
@@ -159,11 +159,11 @@ TEST(an_index_holds_many_entries_under_one_number)
         for (size_t i = 0; i < NAMES; i++)
                 ASSERT(tree_insert(&t, (struct tree_item) { i % 3, m.entries[i] }));
         ASSERT(!tree_insert(&t, (struct tree_item) { 0, m.entries[0] }));
-        c = tree_seek(&t, 1);
+        c = tree_seek(&t, (struct tree_item) { .head = 1 });
         while (tree_next(&c, &item) && item.head == 1)
                 n++;
         ASSERT_INT(n, NAMES / 3);
-        c = tree_seek(&t, 3);
+        c = tree_seek(&t, (struct tree_item) { .head = 3 });
         ASSERT(!tree_next(&c, &item));
         for (size_t i = 0; i < NAMES; i++)
                 ASSERT(tree_remove(&t, (struct tree_item) { i % 3, m.entries[i] }));
