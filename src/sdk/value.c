@@ -2,7 +2,6 @@
 #include "sdk.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "buf.h"
 #include "json.h"
@@ -10,39 +9,6 @@
 #include "settings.h"
 #include "utf8.h"
 #include "yaml.h"
-
-struct str sdk_text(struct arena *a, const char *s)
-{
-        struct str text = str_from(s);
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-
-        if (utf8_is_valid(text))
-                return arena_copy(a, text);
-        while (text.n > 0) {
-                char bytes[4];
-                size_t width;
-
-                buf_append(&b, bytes, utf8_encode(utf8_decode(text, &width), bytes));
-                text = str_skip(text, width);
-        }
-        return buf_to_arena(&b, a);
-}
-
-struct str sdk_format(struct arena *a, const char *format, va_list arguments)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        char usual[512];
-        va_list again;
-        int n;
-
-        va_copy(again, arguments);
-        n = vsnprintf(usual, sizeof(usual), format, again);
-        va_end(again);
-        if (n >= 0 && (size_t)n < sizeof(usual))
-                return sdk_text(a, usual);
-        buf_appendv(&b, format, arguments);
-        return sdk_text(a, buf_cstring(&b));
-}
 
 struct weft_value *sdk_value(struct call *call, const struct value *v, const char *what, const char *name)
 {

@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include <limits.h>
+
 #include <unistd.h>
 
 #include "json.h"
@@ -246,6 +248,40 @@ TEST(buffers_may_be_used_again)
               "observed: {composite: {resource: {spec: {k0: a, k1: b, k2: c}}}}\n"
               "desired: {resources: {e: {ready: READY_TRUE, connectionDetails: {k: eA==}}}}",
               wanted);
+}
+
+#define FORMAT(...)                                                 \
+        do {                                                        \
+                char wanted[1000];                                  \
+                                                                    \
+                snprintf(wanted, sizeof(wanted), __VA_ARGS__);      \
+                ASSERT_TEXT(weft_format(req, __VA_ARGS__), wanted); \
+        } while (0)
+
+static void run_formats(struct weft_request *req, struct weft_response *rsp)
+{
+        char text[600];
+
+        memset(text, 'x', sizeof(text) - 1);
+        FORMAT("plain");
+        FORMAT("%s", "");
+        FORMAT("a%sb%%c%s", "-", "=");
+        FORMAT("%d %i %u", INT_MIN, -1, UINT_MAX);
+        FORMAT("%ld %lld %zu %lu", LONG_MIN, LLONG_MAX, SIZE_MAX, 0ul);
+        FORMAT("%5d|%-5s|%05.1f|%x|%c|%.*s", 42, "ab", 2.25, 255, 'c', 2, "xyz");
+        FORMAT("%d%s%p", 1, "x", NULL);
+        for (size_t n = 500; n < 520; n++) { /* around what is formatted at once */
+                text[n] = '\0';
+                FORMAT("%s", text);
+                FORMAT("%s%d", text, 12);
+                text[n] = 'x';
+        }
+        ASSERT_TEXT(weft_format(req, "%s", "\xff"), "\xef\xbf\xbd");
+}
+
+TEST(formatting)
+{
+        check("formats", run_formats, "{}", "{\"meta\":{\"ttl\":\"60s\"}}");
 }
 
 static void run_composes_badly(struct weft_request *req, struct weft_response *rsp)
