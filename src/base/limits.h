@@ -60,6 +60,8 @@
 #define LIMIT_FUNCTION_FAILURES \
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
+#define LIMIT_REQUIREMENTS 10000 /* of one response of a function */
+
 /* Kubernetes objects */
 #define LIMIT_ANNOTATION_BYTES (256u << 10) /* keys and values of one object's annotations */
 #define LIMIT_MANAGER_BYTES    128          /* name of a field manager */

@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "fn-parts.h"
+#include "object.h"
 #include "proto-wire.h"
 
 /* A field whose contents are appended between begin and end; its length goes in front of them when it is known. */
@@ -51,6 +52,12 @@ static int append_struct(struct buf *b, uint32_t number, const struct fn_struct 
 
         if (s->encoded.p) {
                 proto_append_bytes_field(b, number, s->encoded);
+                return 0;
+        }
+        if (s->object) {
+                _cleanup_bytes_ struct bytes *encoded = object_struct(s->object);
+
+                proto_append_bytes_field(b, number, encoded->str);
                 return 0;
         }
         if (!s->value)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "object.h"
 #include "proto.h"
 
 #define DEFAULT_TTL_NS (60 * 1000000000ll)
@@ -13,6 +14,8 @@ int fn_struct_value(struct arena *a, struct fn_struct *s, const struct value **r
         static const struct proto_options options = { .flags = PROTO_BORROW_BYTES };
         int r;
 
+        if (!s->value && s->object)
+                s->value = object_value(s->object, a);
         if (!s->value && s->encoded.p) {
                 r = proto_decode_struct(a, s->encoded, &options, &s->value, err);
                 if (r < 0)

@@ -16,15 +16,18 @@
 
 struct buf;
 
-/* A google.protobuf.Struct. Absent when both are NULL. */
+struct object;
+
+/* A google.protobuf.Struct. Absent when all are NULL. */
 struct fn_struct {
         struct str encoded;
         const struct value *value;
+        struct object *object; /* pinned to the arena: it keeps its own encoding, shared by all who send it */
 };
 
 static inline bool fn_struct_is_present(const struct fn_struct *s)
 {
-        return s->encoded.p || s->value;
+        return s->encoded.p || s->value || s->object;
 }
 
 /* The value, decoded now if it has not been; NULL when absent. The struct keeps it. */

@@ -51,12 +51,15 @@ struct step_context {
         int64_t timeout_ns; /* of one call; 0: the run's deadline alone */
         bool wants_diff;
         struct fn_state *observed; /* of the whole run, encoded at most once */
+        /* The OpenAPI schema of a kind, NULL when there is none; asked instead of the cluster if given. */
+        int (*find_schema)(void *arg, struct run *run, struct gvk gvk, const struct value **ret, struct err *err);
+        void *find_schema_arg;
         /* Called for every selector that is fetched; may be NULL. */
         void (*on_fetch)(void *arg, const struct step *step, const struct fn_selector *selector);
         void *on_fetch_arg;
 };
 
-/* Runs the step on desired state and context and gives its last response. Errors as spec/engine 1.6 and 2.2-2.5 word them, without
- * the `cannot run Composition pipeline step` in front. */
+/* Runs the step on desired state and context and gives its last response. Errors are whole, as spec/engine 1.6 and 2.2-2.5 word
+ * them. */
 int step_run(struct step_context *c, const struct step *step, const struct fn_state *desired,
              const struct fn_struct *context, struct fn_response *ret, struct step_record *record, struct err *err);

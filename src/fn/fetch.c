@@ -1,0 +1,299 @@
+#include "fetch.h"
+
+#include <stdlib.h>
+
+#include "base64.h"
+#include "buf.h"
+
+static struct str optional(const struct value *v)
+{
+        return value_is_string(v) ? value_str(v) : STR_NONE;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+        return str_compare(((const struct fn_label *)a)->key, ((const struct fn_label *)b)->key);
+}
+
+struct fn_selector selector_of(struct arena *a, const struct value *requirement)
+{
+        const struct value *labels = value_get(requirement, STR("matchLabels"));
+        struct fn_selector s = {
+                .name = value_str(value_get(requirement, STR("requirementName"))),
+                .api_version = value_str(value_get(requirement, STR("apiVersion"))),
+                .kind = value_str(value_get(requirement, STR("kind"))),
+                .namespace = optional(value_get(requirement, STR("namespace"))),
+                .match_name = optional(value_get(requirement, STR("name"))),
+                .has_labels = value_count(labels) > 0,
+        };
+        struct fn_label *p = ARENA_NEW_ARRAY(a, struct fn_label, value_count(labels) + 1);
+
+        VALUE_FOREACH_MEMBER (m, labels)
+                p[s.n_labels++] = (struct fn_label) { m->key, value_str(&m->value) };
+        qsort(p, s.n_labels, sizeof(*p), compare_labels);
+        s.labels = p;
+        return s;
+}
+
+/* --- Resources --- */
+
+static int find_kind(struct step_context *c, const struct fn_selector *selector, const struct kind **ret,
+                     struct gvk *ret_gvk, struct err *err)
+{
+        int r;
+
+        ret_gvk->kind = selector->kind;
+        r = gvk_split_api_version(selector->api_version, &ret_gvk->group, &ret_gvk->version, err);
+        return r < 0 ? r : cluster_kind(c->cluster, c->run, *ret_gvk, ret, err);
+}
+
+static struct str namespace_of(const struct kind *kind, const struct fn_selector *selector)
+{
+        return kind->is_namespaced && selector->namespace.p ? selector->namespace : STR("");
+}
+
+static int fetch_by_name(struct step_context *c, const struct fn_selector *selector, struct fn_resources *ret,
+                         struct err *err)
+{
+        struct get_request get = { 0 };
+        const struct kind *kind;
+        struct fn_resource *item;
+        struct object *object;
+        int r = find_kind(c, selector, &kind, &get.key.gvk, err);
+
+        if (r < 0)
+                return r;
+        get.key.namespace = namespace_of(kind, selector);
+        get.key.name = selector->match_name;
+        r = cluster_get(c->cluster, c->run, &get, &object, err);
+        if (r == ERR_NOT_FOUND) {
+                if (err)
+                        err_done(err);
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        item = ARENA_NEW(c->run->arena, struct fn_resource);
+        item->object.object = object;
+        ret->items = item;
+        ret->n_items = 1;
+        return 0;
+}
+
+/* `namespace/name`, as one text: a slash sorts before most letters but behind a dash. */
+static int compare_places(const void *a, const void *b)
+{
+        const struct value *const *x = a, *const *y = b;
+        struct str parts[2][3] = { { meta_namespace(*x), STR("/"), meta_name(*x) },
+                                   { meta_namespace(*y), STR("/"), meta_name(*y) } };
+        size_t at[2] = { 0, 0 }, part[2] = { 0, 0 };
+
+        for (;;) {
+                for (int i = 0; i < 2; i++)
+                        while (part[i] < 3 && at[i] == parts[i][part[i]].n) {
+                                part[i]++;
+                                at[i] = 0;
+                        }
+                if (part[0] == 3 || part[1] == 3)
+                        return (part[0] < 3) - (part[1] < 3);
+                unsigned char p = (unsigned char)parts[0][part[0]].p[at[0]++];
+                unsigned char q = (unsigned char)parts[1][part[1]].p[at[1]++];
+
+                if (p != q)
+                        return p < q ? -1 : 1;
+        }
+}
+
+static struct label_selector labels_of(struct arena *a, const struct fn_selector *selector)
+{
+        struct label_requirement *p = ARENA_NEW_ARRAY(a, struct label_requirement, selector->n_labels + 1);
+
+        for (size_t i = 0; i < selector->n_labels; i++)
+                p[i] = (struct label_requirement) {
+                        .key = selector->labels[i].key,
+                        .operator= SELECT_EQUALS,
+                        .values = &selector->labels[i].value,
+                        .n_values = 1,
+                };
+        return (struct label_selector) { .requirements = p, .n = selector->n_labels };
+}
+
+static int fetch_by_labels(struct step_context *c, const struct fn_selector *selector, struct fn_resources *ret,
+                           struct err *err)
+{
+        struct arena *a = c->run->arena;
+        struct label_selector labels = labels_of(a, selector);
+        struct list_request list = { .labels = &labels };
+        const struct value **values;
+        struct fn_resource *items;
+        const struct kind *kind;
+        struct object_list found;
+        int r = find_kind(c, selector, &kind, &list.gvk, err);
+
+        if (r < 0)
+                return r;
+        list.namespace = namespace_of(kind, selector);
+        r = cluster_list(c->cluster, c->run, &list, &found, err);
+        if (r < 0)
+                return r;
+        values = ARENA_NEW_ARRAY(a, const struct value *, found.n + 1);
+        items = ARENA_NEW_ARRAY(a, struct fn_resource, found.n + 1);
+        for (size_t i = 0; i < found.n; i++)
+                values[i] = found.values[i];
+        qsort(values, found.n, sizeof(*values), compare_places);
+        for (size_t i = 0; i < found.n; i++)
+                items[i].object.value = values[i];
+        ret->items = items;
+        ret->n_items = found.n;
+        return 0;
+}
+
+int fetch_resources(struct step_context *c, const struct step *step, const struct fn_selector *selector,
+                    struct fn_resources *ret, struct err *err)
+{
+        int r;
+
+        *ret = (struct fn_resources) { .name = selector->name };
+        if (c->on_fetch)
+                c->on_fetch(c->on_fetch_arg, step, selector);
+        if (selector->match_name.p) {
+                r = fetch_by_name(c, selector, ret, err);
+                return r < 0 ? err_wrap(err, "cannot get required resource by name") : 0;
+        }
+        r = fetch_by_labels(c, selector, ret, err);
+        return r < 0 ? err_wrap(err, "cannot list required resources") : 0;
+}
+
+/* --- Schemas --- */
+
+/* The version's schema in the CRD, with the kind it is for, as OpenAPI documents have it. */
+static const struct value *schema_of_crd(struct arena *a, const struct value *crd, struct gvk gvk)
+{
+        struct object_builder b;
+        struct array_builder kinds;
+
+        VALUE_FOREACH_ITEM (version, value_find(crd, "spec", "versions")) {
+                const struct value *schema = value_find(version, "schema", "openAPIV3Schema");
+
+                if (!str_equal(value_str(value_get(version, STR("name"))), gvk.version) || !schema)
+                        continue;
+                object_builder_init(&b, a, 3);
+                object_builder_add(&b, STR("group"), value_of_str(gvk.group));
+                object_builder_add(&b, STR("kind"), value_of_str(gvk.kind));
+                object_builder_add(&b, STR("version"), value_of_str(gvk.version));
+                array_builder_init(&kinds, a, 1);
+                array_builder_add(&kinds, object_builder_finish(&b));
+                return value_with(a, schema, STR("x-kubernetes-group-version-kind"),
+                                  value_put(a, array_builder_finish(&kinds)));
+        }
+        return NULL;
+}
+
+static int find_crd_schema(struct step_context *c, struct gvk gvk, const struct value **ret, struct err *err)
+{
+        struct object_key key = {
+                .gvk = { STR("apiextensions.k8s.io"), STR("v1"), STR("CustomResourceDefinition") },
+        };
+        const struct value *crd;
+        const struct kind *kind;
+        int r = cluster_kind(c->cluster, c->run, gvk, &kind, err);
+
+        *ret = NULL;
+        if (r >= 0) {
+                key.name = arena_printf(c->run->arena, "%.*s.%.*s", STR_ARG(kind->plural), STR_ARG(kind->group));
+                r = cluster_get_value(c->cluster, c->run, &key, &crd, err);
+        }
+        if (r == ERR_NOT_FOUND) {
+                if (err)
+                        err_done(err);
+                return 0;
+        }
+        if (r >= 0)
+                *ret = schema_of_crd(c->run->arena, crd, gvk);
+        return r;
+}
+
+int fetch_schema(struct step_context *c, const struct step *step, const struct fn_selector *selector,
+                 struct fn_schema *ret, struct err *err)
+{
+        struct gvk gvk = { .kind = selector->kind };
+        int r = gvk_split_api_version(selector->api_version, &gvk.group, &gvk.version, err);
+
+        *ret = (struct fn_schema) { .name = selector->name };
+        if (r < 0)
+                return r;
+        if (c->find_schema)
+                return c->find_schema(c->find_schema_arg, c->run, gvk, &ret->openapi.value, err);
+        return find_crd_schema(c, gvk, &ret->openapi.value, err);
+}
+
+/* --- Credentials --- */
+
+static int compare_bytes(const void *a, const void *b)
+{
+        return str_compare(((const struct fn_bytes *)a)->key, ((const struct fn_bytes *)b)->key);
+}
+
+static int secret_data(struct arena *a, const struct value *secret, struct fn_bytes_map *ret, struct err *err)
+{
+        const struct value *data = value_get(secret, STR("data"));
+        struct fn_bytes *p = ARENA_NEW_ARRAY(a, struct fn_bytes, value_count(data) + 1);
+        size_t n = 0;
+        int r;
+
+        VALUE_FOREACH_MEMBER (m, data) {
+                _cleanup_buf_ struct buf bytes = BUF_INIT(0);
+
+                r = base64_decode(&bytes, value_str(&m->value), BASE64_STD, err);
+                if (r < 0)
+                        return err_wrap(err, "data[%.*s]", STR_ARG(m->key));
+                p[n++] = (struct fn_bytes) { m->key, buf_to_arena(&bytes, a) };
+        }
+        qsort(p, n, sizeof(*p), compare_bytes);
+        *ret = (struct fn_bytes_map) { .p = p, .n = n };
+        return 0;
+}
+
+static int fetch_secret(struct step_context *c, const struct value *reference, struct fn_bytes_map *ret,
+                        struct err *err)
+{
+        struct object_key key = {
+                .gvk = { STR(""), STR("v1"), STR("Secret") },
+                .namespace = value_str(value_get(reference, STR("namespace"))),
+                .name = value_str(value_get(reference, STR("name"))),
+        };
+        const struct value *secret;
+        int r = cluster_get_value(c->cluster, c->run, &key, &secret, err);
+
+        return r < 0 ? r : secret_data(c->run->arena, secret, ret, err);
+}
+
+static int compare_credentials(const void *a, const void *b)
+{
+        return str_compare(((const struct fn_credentials *)a)->name, ((const struct fn_credentials *)b)->name);
+}
+
+int fetch_credentials(struct step_context *c, const struct step *step, struct fn_request *req, struct err *err)
+{
+        struct fn_credentials *p =
+                ARENA_NEW_ARRAY(c->run->arena, struct fn_credentials, value_count(step->credentials) + 1);
+        int r;
+
+        VALUE_FOREACH_ITEM (credential, step->credentials) {
+                struct fn_credentials *entry = &p[req->n_credentials];
+                const struct value *reference = value_get(credential, STR("secretRef"));
+
+                if (!str_equal(value_str(value_get(credential, STR("source"))), STR("Secret")) || !reference)
+                        continue;
+                entry->name = value_str(value_get(credential, STR("name")));
+                r = fetch_secret(c, reference, &entry->data, err);
+                if (r < 0)
+                        return err_wrap(err,
+                                        "cannot get Composition pipeline step \"%.*s\" credential \"%.*s\" from Secret",
+                                        STR_ARG(step->name), STR_ARG(entry->name));
+                req->n_credentials++;
+        }
+        qsort(p, req->n_credentials, sizeof(*p), compare_credentials);
+        req->credentials = p;
+        return 0;
+}

@@ -1,0 +1,111 @@
+/* A function at the other end of a gRPC connection. */
+#include "registry.h"
+
+#include "buf.h"
+#include "fn-client.h"
+#include "tls.h"
+
+struct remote {
+        struct function function;
+        struct grpc_channel *channel;
+        struct semaphore in_flight;
+        bool is_limited;
+        bool names_itself;
+        char *name;
+        char *revision;
+};
+
+static void remote_free(struct function *f)
+{
+        struct remote *r = CONTAINER_OF(f, struct remote, function);
+
+        grpc_channel_unref(r->channel);
+        if (r->is_limited)
+                semaphore_done(&r->in_flight);
+        free(r->name);
+        free(r->revision);
+        free(r);
+}
+
+static void unref_bytes(void *b)
+{
+        bytes_unref(b);
+}
+
+static int call_once(struct remote *f, struct run *run, struct fn_request *req, struct fn_response *rsp,
+                     struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_bytes_ struct bytes *request = NULL;
+        struct grpc_call_options options = { .deadline = run->deadline, .cancel = run->cancel };
+        struct grpc_reply reply;
+        int r = fn_request_encode(run->arena, req, &b, err);
+
+        if (r < 0)
+                return r;
+        request = bytes_take(&b);
+        r = fn_call(f->channel, request, &options, run->arena, &reply, err);
+        if (r < 0)
+                return r;
+        arena_pin(run->arena, reply.response, unref_bytes);
+        return fn_response_decode(run->arena, reply.response->str, rsp, err);
+}
+
+static int remote_call(struct function *function, struct run *run, struct fn_request *req, struct fn_response *rsp,
+                       struct err *err)
+{
+        struct remote *f = CONTAINER_OF(function, struct remote, function);
+        int r = 0;
+
+        if (f->is_limited)
+                r = wait_error(semaphore_acquire(&f->in_flight, run->deadline, run->cancel), run->cancel,
+                               "waiting for a free call", err);
+        if (r >= 0) {
+                r = call_once(f, run, req, rsp, err);
+                if (f->is_limited)
+                        semaphore_release(&f->in_flight);
+        }
+        return r < 0 && f->names_itself ? err_wrap(err, "cannot run Function \"%s\"", f->name) : r;
+}
+
+static const struct function_ops remote_ops = { .call = remote_call, .free = remote_free };
+
+static int open_channel(const struct grpc_function_options *options, struct grpc_channel **ret, struct err *err)
+{
+        _cleanup_free_ char *directory = str_to_cstring(options->tls_certs_dir);
+        _cleanup_free_ char *server_name = str_to_cstring(options->server_name);
+        struct grpc_channel_options channel = { .authority = options->server_name.n ? server_name : NULL };
+        int r = 0;
+
+        if (options->tls_certs_dir.n)
+                r = tls_config_new(&(struct tls_options) { .directory = directory }, &channel.tls, err);
+        if (r >= 0)
+                r = grpc_channel_new(options->target, &channel, ret, err);
+        tls_config_unref(channel.tls);
+        return r;
+}
+
+int function_grpc_new(struct str name, struct str revision, const struct grpc_function_options *options,
+                      struct function **ret, struct err *err)
+{
+        struct grpc_channel *channel;
+        struct remote *f;
+        int r = open_channel(options, &channel, err);
+
+        if (r < 0)
+                return err_wrap(err, "cannot get gRPC client connection for Function \"%.*s\"", STR_ARG(name));
+        f = xcalloc(1, sizeof(*f));
+        f->channel = channel;
+        f->names_itself = options->names_itself;
+        f->name = str_to_cstring(name);
+        f->revision = str_to_cstring(revision);
+        f->is_limited = options->max_in_flight > 0;
+        if (f->is_limited)
+                semaphore_init(&f->in_flight, "function calls", options->max_in_flight);
+        f->function.ops = &remote_ops;
+        atomic_init(&f->function.references, 1);
+        f->function.name = str_from(f->name);
+        f->function.revision = str_from(f->revision);
+        *ret = &f->function;
+        return 0;
+}
