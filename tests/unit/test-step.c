@@ -1,0 +1,320 @@
+/* The requirements loop against the embedded store (spec/engine 2.2-2.5, spec/seeds 2). */
+#include "values.h"
+
+#include "step.h"
+#include "store.h"
+
+static struct store *store;
+static struct registry *registry;
+static struct run run;
+static struct fn_state observed;
+static unsigned calls;
+
+static void put(const char *json)
+{
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *object = parse(json);
+        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(object), .body = object };
+        struct write_result result;
+
+        if (cluster_write(store_cluster(store), &run, &req, &result, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s: %s", json, err_message(&err));
+}
+
+static void set_up(void)
+{
+        struct store_options options = { .accepts_any_kind = true, .creates_namespaces = true };
+
+        begin();
+        run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE };
+        ASSERT(store_new(&options, &store, NULL) >= 0);
+        registry = registry_new();
+        observed = (struct fn_state) { .is_present = true, .is_open = true };
+        calls = 0;
+        put("{\"apiVersion\":\"e.org/"
+            "v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"b\",\"namespace\":\"ns\",\"labels\":{\"l\":\"1\"}}}");
+        put("{\"apiVersion\":\"e.org/"
+            "v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns-2\",\"labels\":{\"l\":\"1\"}}}");
+        put("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"s\",\"namespace\":\"ns\"},\"data\":{"
+            "\"k\":\"djE=\"}}");
+}
+
+static void tear_down(void)
+{
+        registry_free(registry);
+        arena_done(&arena);
+        store_free(store);
+}
+
+static int run_step(const struct builtin_function *f, struct step *step, struct fn_response *rsp,
+                    struct step_record *record, struct err *err)
+{
+        struct step_context c = {
+                .run = &run,
+                .cluster = store_cluster(store),
+                .registry = registry,
+                .observed = &observed,
+                .wants_diff = true,
+        };
+        struct fn_state desired = { .is_present = true, .is_open = true };
+        struct fn_struct context = { .value = &value_empty_object };
+
+        step->name = STR("s");
+        step->function = STR("f");
+        if (f)
+                registry_set(registry, STR("f"), function_builtin(f));
+        return step_run(&c, step, &desired, &context, rsp, record, err);
+}
+
+static int answer_nothing(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        calls++;
+        fn_response_init(rsp, req);
+        ASSERT_INT(req->tag.n, 64);
+        ASSERT_INT(req->capabilities, 0x3e);
+        return 0;
+}
+
+static const struct builtin_function nothing = { .name = "f", .run = answer_nothing };
+
+TEST(a_function_without_requirements_is_called_once)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        ASSERT(run_step(&nothing, &step, &rsp, &record, &err) >= 0);
+        ASSERT_INT(calls, 1);
+        ASSERT_INT(record.calls, 1);
+        ASSERT_INT(value_count(record.desired_diff), 0);
+        tear_down();
+}
+
+TEST(an_unknown_function_is_named)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        registry_set_hint(registry, " - is it listed in the render input?");
+        ASSERT(run_step(NULL, &step, &rsp, &record, &err) < 0);
+        ASSERT_TEXT(err_message(&err),
+                    "cannot run Composition pipeline step \"s\": unknown function \"f\" - is it listed in "
+                    "the render input?");
+        tear_down();
+}
+
+/* Asks by name for one that is there and one that is not, and by labels; adds what it got to the context. */
+static int ask(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        static const struct fn_label label = { STR_INIT("l"), STR_INIT("1") };
+        const struct value *v;
+
+        calls++;
+        fn_response_init(rsp, req);
+        fn_response_require(r->arena, rsp,
+                            &(struct fn_selector) { .name = STR("one"),
+                                                    .api_version = STR("e.org/v1"),
+                                                    .kind = STR("Thing"),
+                                                    .namespace = STR("ns"),
+                                                    .match_name = STR("b") });
+        fn_response_require(r->arena, rsp,
+                            &(struct fn_selector) { .name = STR("none"),
+                                                    .api_version = STR("e.org/v1"),
+                                                    .kind = STR("Thing"),
+                                                    .namespace = STR("ns"),
+                                                    .match_name = STR("z") });
+        fn_response_require(r->arena, rsp,
+                            &(struct fn_selector) { .name = STR("all"),
+                                                    .api_version = STR("e.org/v1"),
+                                                    .kind = STR("Thing"),
+                                                    .has_labels = true,
+                                                    .labels = &label,
+                                                    .n_labels = 1 });
+        if (calls == 1) {
+                ASSERT_INT(req->required_resources.n, 0);
+                rsp->context.value = parse("{\"from\":\"the first call\"}");
+                return 0;
+        }
+        ASSERT_INT(req->required_resources.n, 3);
+        ASSERT_STR(req->required_resources.p[0].name, STR("all"));
+        ASSERT_INT(req->required_resources.p[0].n_items, 2);
+        ASSERT(fn_struct_value(r->arena, (struct fn_struct *)&req->required_resources.p[0].items[0].object, &v, err) >=
+               0);
+        ASSERT_STR(meta_name(v), STR("a")); /* `ns-2/a` sorts before `ns/b` */
+        ASSERT_INT(req->required_resources.p[1].n_items, 0);
+        ASSERT_INT(req->required_resources.p[2].n_items, 1);
+        ASSERT_STR(value_str(value_get(req->context.value, STR("from"))), STR("the first call"));
+        fn_response_add_result(r->arena, rsp, FN_SEVERITY_NORMAL, "got them");
+        return 0;
+}
+
+static const struct builtin_function asking = { .name = "f", .run = ask };
+
+TEST(requirements_are_answered_until_they_do_not_change)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        ASSERT(run_step(&asking, &step, &rsp, &record, &err) >= 0);
+        ASSERT_INT(calls, 2);
+        ASSERT_INT(rsp.n_results, 1);
+        tear_down();
+}
+
+static int ask_more(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        calls++;
+        fn_response_init(rsp, req);
+        fn_response_require(r->arena, rsp,
+                            &(struct fn_selector) { .name = arena_printf(r->arena, "r%u", calls),
+                                                    .api_version = STR("e.org/v1"),
+                                                    .kind = STR("Thing"),
+                                                    .match_name = STR("z") });
+        return 0;
+}
+
+static const struct builtin_function insatiable = { .name = "f", .run = ask_more };
+
+TEST(a_function_that_never_has_enough_is_stopped)
+{
+        static const struct {
+                int64_t max_iterations;
+                unsigned calls;
+                const char *error;
+        } cases[] = {
+                { 0, 6, "requirements didn't stabilize after the maximum number of iterations (5)" },
+                { 1, 1, "requirements didn't stabilize after the maximum number of iterations (0)" },
+                { 3, 3, "requirements didn't stabilize after the maximum number of iterations (2)" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct step step = { .max_iterations = cases[i].max_iterations };
+                struct step_record record;
+                struct fn_response rsp;
+
+                set_up();
+                ASSERT(run_step(&insatiable, &step, &rsp, &record, &err) < 0);
+                ASSERT_INT(calls, cases[i].calls);
+                ASSERT(str_ends_with(str_from(err_message(&err)), str_from(cases[i].error)));
+                tear_down();
+        }
+}
+
+static int fail_fatally(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        ask_more(r, req, rsp, err);
+        fn_response_add_result(r->arena, rsp, FN_SEVERITY_FATAL, "boom");
+        return 0;
+}
+
+static const struct builtin_function fatal = { .name = "f", .run = fail_fatally };
+
+TEST(a_fatal_result_ends_the_loop)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        ASSERT(run_step(&fatal, &step, &rsp, &record, &err) >= 0);
+        ASSERT_INT(calls, 1);
+        ASSERT_STR(record.results[0].message, STR("boom"));
+        tear_down();
+}
+
+TEST(extra_resources_are_allowed_or_refused)
+{
+        static const struct {
+                const char *rules;
+                bool is_allowed;
+        } cases[] = {
+                { "[{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\"}]", true },
+                { "[{\"apiVersion\":\"*\",\"kind\":\"*\",\"name\":\"z\"}]", true },
+                { "[{\"apiVersion\":\"e.org/.*\",\"kind\":\"Th.*\",\"matchName\":\"[a-z]\"}]", true },
+                { "[{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"name\":\"y\"}]", false },
+                { "[{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thin\"}]", false },
+                { "[{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"matchLabels\":{\"l\":\"*\"}}]", false },
+                { "[]", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct step step = { .max_iterations = 2 };
+                struct step_record record;
+                struct fn_response rsp;
+                int r;
+
+                set_up();
+                step.allowed_extra_resources = parse(cases[i].rules);
+                r = run_step(&insatiable, &step, &rsp, &record, &err);
+                ASSERT_CASE(cases[i].rules, r < 0 && (err.code != ERR_FORBIDDEN) == cases[i].is_allowed);
+                if (!cases[i].is_allowed)
+                        ASSERT_TEXT(
+                                err_message(&err),
+                                "cannot run Composition pipeline step \"s\": function \"f\" of step \"s\" may not have "
+                                "requirement \"r1\" (e.org/v1 Thing named \"z\"): no entry of the step's "
+                                "allowedExtraResources matches");
+                tear_down();
+        }
+}
+
+static int look_at_bootstrap(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        fn_response_init(rsp, req);
+        ASSERT_INT(req->n_credentials, 1);
+        ASSERT_STR(req->credentials[0].data.p[0].bytes, STR("v1"));
+        ASSERT_INT(req->required_resources.n, 1);
+        ASSERT_INT(req->required_resources.p[0].n_items, 1);
+        ASSERT_INT(req->n_schemas, 1);
+        ASSERT(!fn_struct_is_present(&req->schemas[0].openapi));
+        return 0;
+}
+
+static const struct builtin_function looking = { .name = "f", .run = look_at_bootstrap };
+
+TEST(credentials_and_bootstrap_requirements_are_there_from_the_start)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        step.credentials =
+                parse("[{\"name\":\"c\",\"source\":\"Secret\",\"secretRef\":{\"namespace\":\"ns\",\"name\":\"s\"}},"
+                      "{\"name\":\"n\",\"source\":\"None\"}]");
+        step.requirements = parse(
+                "{\"requiredResources\":[{\"requirementName\":\"r\",\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\","
+                "\"namespace\":\"ns\",\"name\":\"b\"}],\"requiredSchemas\":[{\"requirementName\":\"x\","
+                "\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\"}]}");
+        ASSERT(run_step(&looking, &step, &rsp, &record, &err) >= 0);
+        tear_down();
+}
+
+TEST(a_missing_secret_is_an_error_that_names_the_credential)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        step.credentials =
+                parse("[{\"name\":\"c\",\"source\":\"Secret\",\"secretRef\":{\"namespace\":\"ns\",\"name\":\"zz\"}}]");
+        ASSERT(run_step(&nothing, &step, &rsp, &record, &err) < 0);
+        ASSERT_TEXT(err_message(&err),
+                    "cannot get Composition pipeline step \"s\" credential \"c\" from Secret: secrets \"zz\" not "
+                    "found");
+        ASSERT_INT(calls, 0);
+        tear_down();
+}
