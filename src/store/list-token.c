@@ -7,10 +7,12 @@
 
 struct str list_token_make(struct arena *a, int64_t version, struct str start)
 {
-        _cleanup_buf_ struct buf json = BUF_INIT(0), token = BUF_INIT(0);
+        _cleanup_buf_ struct buf key = BUF_INIT(0), json = BUF_INIT(0), token = BUF_INIT(0);
 
+        buf_append_char(&key, '/');
+        buf_append_str(&key, start);
         buf_appendf(&json, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)version);
-        json_write_string(&json, start, 0);
+        json_write_string(&json, buf_str(&key), 0);
         buf_append_char(&json, '}');
         base64_encode(&token, buf_str(&json), BASE64_RAW_URL);
         return buf_to_arena(&token, a);
@@ -42,6 +44,7 @@ int list_token_parse(struct arena *a, struct str token, int64_t *ret_version, st
         start = value_str(value_get(v, STR("start")));
         if (start.n == 0)
                 return refuse(err, "encoded start key empty (version meta.k8s.io/v1)");
+        str_cut_prefix(&start, STR("/"));
         *ret_version = value_int(version, 0);
         *ret_start = arena_copy(a, start);
         return 0;

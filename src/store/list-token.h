@@ -1,4 +1,4 @@
-/* Continue tokens of lists, in the form of the API: base64 of {"v":"meta.k8s.io/v1","rv":VERSION,"start":"KEY\u0000"}. */
+/* Continue tokens of lists, in the form of the API: base64 of {"v":"meta.k8s.io/v1","rv":VERSION,"start":"/KEY\u0000"}. */
 #pragma once
 
 #include "arena.h"

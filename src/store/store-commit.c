@@ -372,7 +372,22 @@ static void answer_unchanged(const struct attempt *t, struct write_result *ret)
 
 /* --- One write --- */
 
-/* Namespaces and CRDs that are deleted say so in their status, in the same write. */
+/* Namespaces and CRDs go in stages of their own. */
+static bool has_stages(const struct attempt *t)
+{
+        return t->served.table == t->s->namespaces || t->served.table == t->s->crds;
+}
+
+/* They have no grace period, not even one of 0. */
+static void drop_grace(struct attempt *t)
+{
+        struct write_outcome *o = &t->outcome;
+
+        o->object = meta_with(t->run->arena, o->object, STR("deletionGracePeriodSeconds"), NULL);
+        o->answer = meta_with(t->run->arena, o->answer, STR("deletionGracePeriodSeconds"), NULL);
+}
+
+/* They say in their status that they are being deleted, in the same write. */
 static const struct value *deleted_state(const struct attempt *t)
 {
         if (t->req->verb != WRITE_DELETE || !t->live || meta_is_deleting(t->live_value))
@@ -394,9 +409,13 @@ static int run_pipeline(struct attempt *t, struct err *err)
                 .n_hooks = t->s->hooks.n,
                 .now = clock_wall(),
         };
+        int r;
 
         req.key.namespace = t->key.namespace;
-        return pipeline_run(&p, t->run, &req, deleted_state(t), &t->outcome, err);
+        r = pipeline_run(&p, t->run, &req, deleted_state(t), &t->outcome, err);
+        if (r == 0 && req.verb == WRITE_DELETE && t->outcome.effect == EFFECT_STORE && has_stages(t))
+                drop_grace(t);
+        return r;
 }
 
 /* 0 when done, 1 to try again. */

@@ -299,6 +299,7 @@ TEST(a_namespace_goes_with_what_is_in_it)
         MUST(&f,
              write_request(&f, (struct write_request) { .verb = WRITE_DELETE, .key = namespace_key("team") }, &result));
         ASSERT(!result.is_removed && meta_is_deleting(result.value));
+        ASSERT(!value_find(result.value, "metadata", "deletionGracePeriodSeconds"));
         ASSERT_STR(value_str(value_find(result.value, "status", "phase")), STR("Terminating"));
         settle(&f);
         ASSERT(!get(&f, namespace_key("team")));
