@@ -402,12 +402,10 @@ struct list_items shape_list_items(struct arena *a, const struct shape *s, const
         l.p = arena_alloc(a, l.n * sizeof(*l.p));
         l.sorted = arena_alloc(a, l.n * sizeof(*l.sorted));
         for (uint32_t i = 0; i < l.n; i++) {
-                int r;
-
                 l.p[i] = (struct list_item) { .value = &list->items[i], .position = i };
                 l.sorted[i] = &l.p[i];
-                r = shape_element(a, s, &list->items[i], &l.p[i].element, NULL);
-                assert(r >= 0);
+                if (shape_element(a, s, &list->items[i], &l.p[i].element, NULL) < 0)
+                        l.p[i].element = (struct path_element) { .type = ELEMENT_INDEX, .index = i };
         }
         if (!items_are_sorted(&l))
                 qsort(l.sorted, l.n, sizeof(*l.sorted), compare_list_items);

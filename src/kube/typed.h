@@ -72,7 +72,7 @@ int shape_element(struct arena *a, const struct shape *s, const struct value *it
                   struct err *err);
 
 /* The items of an associative list with their elements. sorted is the same in the order of elements, stable. All in the
- * arena. The list has been validated. */
+ * arena. An item that can have no element, which pruning may leave behind, has its index. */
 struct list_item {
         struct path_element element;
         const struct value *value;

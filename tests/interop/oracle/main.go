@@ -3,6 +3,7 @@
 //	oracle gen SUITE SEED COUNT > cases    writes at least COUNT cases, one JSON value per line
 //	oracle run SUITE < cases > results     writes one result per case
 //	oracle compare SUITE CASES ORACLE SUBJECT   compares two result files; exit 1 and a report on a difference
+//	oracle bench SUITE FILE                measures the libraries on what is in the file: nanoseconds and a name on each line
 package main
 
 import (
@@ -23,6 +24,7 @@ type suite struct {
 	run func(c json.RawMessage) any
 	// equal, if set, replaces deep equality of the decoded results (e.g. where upstream's order is random).
 	equal func(c json.RawMessage, oracle, subject any) bool
+	bench func(file string)
 }
 
 var suites = map[string]suite{}
@@ -60,6 +62,11 @@ func main() {
 		}
 	case "compare":
 		compare(os.Args[2], s, readLines(os.Args[3]), readLines(os.Args[4]), readLines(os.Args[5]))
+	case "bench":
+		if s.bench == nil || len(os.Args) < 4 {
+			fail("nothing to measure")
+		}
+		s.bench(os.Args[3])
 	default:
 		fail("unknown command %q", os.Args[1])
 	}

@@ -30,7 +30,7 @@ type managedCase struct {
 }
 
 type managedStep struct {
-	Op      string         `json:"op"` // create, update, apply, set (behind the field manager's back)
+	Op      string         `json:"op"` // create, update, patch (a merge patch), apply, set (behind the field manager's back)
 	Schema  int            `json:"schema"`
 	Version string         `json:"version"`
 	Manager string         `json:"manager"`
@@ -42,7 +42,7 @@ type managedStep struct {
 }
 
 func init() {
-	suites["managed"] = suite{gen: genManaged, run: runManaged, equal: equalManaged}
+	suites["managed"] = suite{gen: genManaged, run: runManaged, equal: equalManaged, bench: benchManaged}
 	suites["fieldset"] = suite{gen: genFieldSet, run: runFieldSet, equal: equalFieldSet}
 }
 
@@ -232,6 +232,10 @@ func (r *managedRun) step(s managedStep) any {
 	case "set":
 		mergeInto(live.Object, object.Object)
 		result = live
+	case "patch":
+		patched := live.DeepCopy()
+		mergeInto(patched.Object, object.Object)
+		result = fm.UpdateNoErrors(live, patched, s.Manager)
 	case "create", "update":
 		if s.Fields == "live" {
 			object.SetManagedFields(live.GetManagedFields())
