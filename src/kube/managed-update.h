@@ -9,7 +9,6 @@
 struct view {
         struct str api_version;
         bool is_missing; /* the version is no longer there */
-        bool has_comparison;
         struct type type;
         const struct value *old, *new;
         struct comparison comparison;
