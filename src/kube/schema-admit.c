@@ -34,15 +34,15 @@ static void report_unknown(struct admit *w, const struct step *up, struct str ke
         str_list_add(w->unknown, buf_to_arena(&b, w->unknown->arena));
 }
 
-/* A default, with the defaults inside it. */
+/* A default, with the defaults inside it and without what the schema does not know: not all of them are checked for that. */
 static struct value default_of(struct admit *w, const struct schema_node *n, const struct value *dflt)
 {
         const struct value *copy = value_copy(w->arena, dflt);
-        struct admit inside = { .arena = w->arena, .work = ADMIT_DEFAULT };
+        struct admit inside = { .arena = w->arena, .work = ADMIT_DEFAULT | ADMIT_PRUNE };
         struct step root = { 0 };
         struct value filled;
 
-        return admit_value(&inside, n, copy, false, &root, &filled) == CHANGED ? filled : *copy;
+        return admit_value(&inside, n, copy, n->flags & NODE_EMBEDDED, &root, &filled) == CHANGED ? filled : *copy;
 }
 
 /* A value where the schema says n: a member of a property, an additional property or an item. */
@@ -239,6 +239,15 @@ static const struct value *admit(const struct schema *s, struct arena *a, const 
                 str_list_sort(&added);
         }
         return value_put(a, changed);
+}
+
+bool node_keeps(const struct schema_node *n, struct arena *a, const struct value *v, bool is_resource)
+{
+        struct admit w = { .arena = a, .work = ADMIT_PRUNE };
+        struct step root = { 0 };
+        struct value changed;
+
+        return admit_value(&w, n, v, is_resource, &root, &changed) == SAME;
 }
 
 const struct value *schema_admit(const struct schema *s, struct arena *a, const struct value *v,

@@ -3,6 +3,7 @@
 #include "schema-check.h"
 
 #include "buf.h"
+#include "map.h"
 #include "schema-formats.h"
 
 #include <stdarg.h>
@@ -18,11 +19,20 @@ struct str check_path(struct check *c, const struct step *at)
         return buf_to_arena(&b, c->errors->arena);
 }
 
+static bool starts_with_index(const struct step *at)
+{
+        while (at->up && at->up->up)
+                at = at->up;
+        return at->up && !at->key.p;
+}
+
 struct str check_field(struct check *c, const struct step *at)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         buf_append_str(&b, c->below);
+        if (b.n > 0 && !c->below_is_path && starts_with_index(at))
+                buf_append_char(&b, '.');
         step_append(&b, at);
         return buf_to_arena(&b, c->errors->arena);
 }
@@ -62,6 +72,21 @@ bool check_fail_nowhere(struct check *c, const char *format, ...)
         va_end(arguments);
         field_error_add(c->errors, FIELD_INVALID, c->below, &value_empty_string, "%.*s", STR_ARG(text));
         return false;
+}
+
+void errors_drop_repeats(struct field_errors *errors, size_t from)
+{
+        _cleanup_map_ struct map seen = { 0 };
+        size_t n = from;
+
+        for (size_t i = from; i < errors->n; i++) {
+                const struct field_error *e = &errors->p[i];
+                struct str key = arena_printf(errors->arena, "%.*s: %.*s", STR_ARG(e->field), STR_ARG(e->text));
+
+                if (map_add(&seen, key, errors))
+                        errors->p[n++] = *e;
+        }
+        errors->n = n;
 }
 
 #define P(c, at) STR_ARG((c)->errors ? check_path((c), (at)) : STR(""))
@@ -302,7 +327,7 @@ static bool check_all_of(struct group *g, const struct node_set *set)
 static size_t try_alternatives(struct group *g, const struct node_set *set, size_t enough)
 {
         size_t start = n_errors(g->check), n_valid = 0;
-        unsigned best = 0;
+        unsigned best = 0; /* of those that fail, until one does not */
         bool has_best = false;
 
         for (uint64_t i = 0; i < set->n && n_valid < enough; i++) {
@@ -310,7 +335,7 @@ static size_t try_alternatives(struct group *g, const struct node_set *set, size
                 unsigned matches = 0;
 
                 if (check_value(g->check, set->p[i], g->value, NULL, g->at, &matches)) {
-                        n_valid++;
+                        best = n_valid++ == 0 ? matches : best;
                         drop_errors(g->check, start);
                 } else if (n_valid == 0 && (!has_best || matches > best)) {
                         keep_last(g->check, start, before);
@@ -320,7 +345,7 @@ static size_t try_alternatives(struct group *g, const struct node_set *set, size
                         drop_errors(g->check, before);
                 }
         }
-        if (n_valid == 0)
+        if (n_valid < 2)
                 *g->matches += best;
         return n_valid;
 }
@@ -349,7 +374,7 @@ static bool check_one_of(struct group *g, const struct node_set *set)
 
 static bool check_not(struct group *g, const struct node_set *set)
 {
-        struct check quiet = { .below = g->check->below };
+        struct check quiet = { .is_default = g->check->is_default };
         unsigned matches = 0;
 
         if (!check_value(&quiet, set->p[0], g->value, NULL, g->at, &matches))
@@ -376,11 +401,11 @@ static bool check_groups(struct group *g, const struct schema_node *n)
 }
 
 /* What applies to a value of this type, each counted as Kubernetes counts it. */
-static unsigned count_applied(const struct schema_node *n, const struct value *v)
+static unsigned count_applied(const struct check *c, const struct schema_node *n, const struct value *v)
 {
-        unsigned format = node_string_format(n), count = 3;
+        unsigned format = check_string_format(c, n), count = 3;
 
-        count += n->type != SCHEMA_UNTYPED || format != FORMAT_NONE;
+        count += check_node_type(c, n) != SCHEMA_UNTYPED || (n->extra && check_node_format(c, n) != FORMAT_NONE);
         if (value_is_string(v))
                 return count + 1 + (format != FORMAT_NONE);
         return count + (v->type == VALUE_BOOL ? 0 : v->type == VALUE_OBJECT ? 1 : 2);
@@ -394,7 +419,7 @@ bool check_value(struct check *c, const struct schema_node *n, const struct valu
         if (!ok && !c->errors)
                 return false;
         if (v->type != VALUE_NULL)
-                *matches += count_applied(n, v);
+                *matches += count_applied(c, n, v);
         if (n->flags & NODE_CHECKS) {
                 struct group g = { c, v, at, matches };
 

@@ -10,6 +10,11 @@
 struct check {
         struct field_errors *errors; /* NULL: only yes or no */
         struct str below;            /* where the value stands in the object, "" for the object itself */
+        bool below_is_path; /* what follows it goes on with it: below[0]; otherwise, as validation has it, below.[0] */
+        /* A default is checked with the schema as it was written: int-or-string says nothing, and formats count
+         * whatever the type. */
+        bool is_default;
+        bool only_coerces; /* of embedded resources: only whether they can be read as such */
 };
 
 /* Validates v. old is the stored value that it replaces, or NULL. *matches grows by how much of the schema applied to the
@@ -26,13 +31,18 @@ bool check_number(struct check *c, const struct schema_node *n, const struct val
 bool check_string(struct check *c, const struct schema_node *n, struct str text, const struct step *at);
 bool check_enum(struct check *c, const struct schema_node *n, const struct value *v, const struct step *at);
 
-/* The format of string values, FORMAT_NONE if it has none that counts for its type. */
-unsigned node_string_format(const struct schema_node *n);
+/* The type and the format that count, and the format for strings, FORMAT_NONE if there is none. */
+enum schema_type check_node_type(const struct check *c, const struct schema_node *n);
+unsigned check_node_format(const struct check *c, const struct schema_node *n);
+unsigned check_string_format(const struct check *c, const struct schema_node *n);
 
 /* Uniqueness in lists of type set and map, in all of v. */
 bool check_lists(struct check *c, const struct schema_node *n, const struct value *v, const struct step *at);
 
-/* apiVersion, kind and metadata of embedded resources, in all of v. */
+/* apiVersion, kind and metadata of a resource. */
+bool check_resource(struct check *c, const struct value *v, const struct step *at);
+
+/* The same of embedded resources, in all of v. */
 bool check_embedded(struct check *c, const struct schema_node *n, const struct value *v, const struct step *at);
 
 /* `spec.a[0].b` in the arena of the errors; and as a field, with what it is below. */
@@ -45,3 +55,6 @@ bool check_fail(struct check *c, enum field_error_type type, const struct step *
 
 /* An error that belongs to no field: `<nil>: Invalid value: "": TEXT`. */
 bool check_fail_nowhere(struct check *c, const char *format, ...) _printf_(2, 3);
+
+/* Drops errors from number `from` on that were there before in the same words: alternatives may find a thing twice. */
+void errors_drop_repeats(struct field_errors *errors, size_t from);

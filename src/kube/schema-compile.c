@@ -190,7 +190,7 @@ static uint32_t compile_extra(struct compiler *c, const struct props *p, uint16_
 
 /* Nodes */
 
-static enum schema_type type_of(const struct props *p)
+static enum schema_type declared_type(const struct props *p)
 {
         static const struct {
                 struct str name;
@@ -201,8 +201,6 @@ static enum schema_type type_of(const struct props *p)
                 { STR_INIT("number"), SCHEMA_NUMBER }, { STR_INIT("boolean"), SCHEMA_BOOLEAN },
         };
 
-        if (p->int_or_string)
-                return SCHEMA_INT_OR_STRING;
         for (size_t i = 0; i < ARRAY_SIZE(types); i++)
                 if (str_equal(types[i].name, p->type))
                         return types[i].type;
@@ -279,9 +277,11 @@ static void compile_properties(struct compiler *c, const struct props *p, struct
 /* Returns its number. */
 static uint32_t compile_node(struct compiler *c, const struct props *p)
 {
-        struct schema_node n = { .type = (uint8_t)type_of(p), .flags = own_flags(p) };
+        struct schema_node n = { .flags = own_flags(p) };
         static const struct props nothing;
 
+        n.declared_type = declared_type(p) & 0xf;
+        n.type = p->int_or_string ? SCHEMA_INT_OR_STRING : n.declared_type;
         if (str_equal(p->list_type, STR("set")))
                 n.list_type = SCHEMA_LIST_SET;
         else if (str_equal(p->list_type, STR("map")))
@@ -549,16 +549,22 @@ int schema_compile(const struct value *openapi, struct str field, struct schema 
         _cleanup_arena_ struct arena a;
         size_t before = errors->n;
         const struct props *root;
+        struct schema *s;
 
         arena_init(&a, "schema", 0);
         root = props_read(&a, openapi, field, errors);
-        structural_check(root, field, errors);
-        if (errors->n > before)
+        if (!structural_check(root, field, errors))
                 return ERR_INVALID;
-        if (compile(&a, root, ret) < 0) {
-                field_error_add(errors, FIELD_INVALID, field, NULL, "the schema is larger than the limit of %d bytes",
-                                INT32_MAX);
+        if (compile(&a, root, &s) < 0) {
+                field_error_add(errors, FIELD_INVALID, field, &value_empty_string,
+                                "the schema is larger than the limit of %d bytes", INT32_MAX);
                 return ERR_INVALID;
         }
+        defaults_check(s, root, field, errors);
+        if (errors->n > before) {
+                schema_unref(s);
+                return ERR_INVALID;
+        }
+        *ret = s;
         return 0;
 }

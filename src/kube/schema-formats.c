@@ -249,7 +249,7 @@ bool format_matches(enum format format, struct str text)
         case FORMAT_FLOAT:
         case FORMAT_DOUBLE:
         case FORMAT_PASSWORD:
-        case _FORMAT_COUNT:
+        case FORMAT_UNKNOWN:
                 return true;
         case FORMAT_BSON_OBJECT_ID:
                 return matches(EXPRESSION_BSON_OBJECT_ID, text);

@@ -36,7 +36,7 @@ enum format {
         FORMAT_UUID3,
         FORMAT_UUID4,
         FORMAT_UUID5,
-        _FORMAT_COUNT,
+        FORMAT_UNKNOWN, /* only defaults meet it */
 };
 
 /* Dashes in the names of formats of strings do not count. */

@@ -66,18 +66,13 @@ static bool fail_duplicate(const struct list_check *l, uint32_t i)
         return check_fail(l->check, FIELD_DUPLICATE, &at, &shown, "%s", "");
 }
 
-static bool counts(const struct list_check *l, uint32_t i)
-{
-        return l->node->list_type == SCHEMA_LIST_SET || value_is_object(&l->list->items[i]);
-}
-
 /* How many of the items before i are equal to it, up to two. Only the second of equal items is told of. */
 static unsigned count_earlier(const struct list_check *l, uint32_t i)
 {
         unsigned n = 0;
 
         for (uint32_t k = 0; k < i && n < 2; k++)
-                n += counts(l, k) && equal_items(l, &l->list->items[k], &l->list->items[i]);
+                n += equal_items(l, &l->list->items[k], &l->list->items[i]);
         return n;
 }
 
@@ -86,7 +81,7 @@ static bool check_few(const struct list_check *l)
         bool ok = true;
 
         for (uint32_t i = 1; i < l->list->n; i++)
-                if (counts(l, i) && count_earlier(l, i) == 1)
+                if (count_earlier(l, i) == 1)
                         ok = fail_duplicate(l, i);
         return ok;
 }
@@ -107,11 +102,7 @@ static bool check_many(const struct list_check *l)
                 n_slots *= 2;
         slots = xcalloc(n_slots, sizeof(*slots));
         for (uint32_t i = 0; i < l->list->n; i++) {
-                size_t at;
-
-                if (!counts(l, i))
-                        continue;
-                at = hash_item(l, &l->list->items[i]) & (n_slots - 1);
+                size_t at = hash_item(l, &l->list->items[i]) & (n_slots - 1);
                 while (slots[at].item && !equal_items(l, &l->list->items[slots[at].item - 1], &l->list->items[i]))
                         at = (at + 1) & (n_slots - 1);
                 if (!slots[at].item)
@@ -122,7 +113,7 @@ static bool check_many(const struct list_check *l)
         return ok;
 }
 
-/* The first thing in a list of type map that cannot have keys. */
+/* The first thing in a list of type map that cannot have keys. A null has none of them, and may be there. */
 static bool check_items_are_objects(const struct list_check *l)
 {
         for (uint32_t i = 0; i < l->list->n; i++) {

@@ -28,13 +28,13 @@ enum node_flags {
         NODE_LIST_RULES_BELOW = 1 << 9, /* a list of type set or map here or below */
         NODE_EMBEDDED_BELOW = 1 << 10,  /* an embedded resource here or below */
         NODE_ATOMIC_LIST = 1 << 11,     /* the type was spelled out */
-        NODE_CHECKS = 1 << 12,    /* has keywords that validate values of any type: allOf, anyOf, oneOf, not, enum */
-        NODE_TYPED_TOO = 1 << 13, /* int-or-string with a type beside it */
+        NODE_CHECKS = 1 << 12, /* has keywords that validate values of any type: allOf, anyOf, oneOf, not, enum */
 };
 
 struct schema_node {
-        uint8_t type;      /* enum schema_type */
-        uint8_t list_type; /* enum schema_list_type */
+        uint8_t type;              /* enum schema_type */
+        uint8_t list_type : 4;     /* enum schema_list_type */
+        uint8_t declared_type : 4; /* the one that stands beside int-or-string, if any */
         uint16_t flags;
         uint32_t n_properties;
         uint32_t n_required; /* of the declared properties */
@@ -184,3 +184,6 @@ struct step {
 
 /* `spec.a[0].b`. */
 void step_append(struct buf *b, const struct step *s);
+
+/* Whether pruning would leave the value as it is. */
+bool node_keeps(const struct schema_node *n, struct arena *a, const struct value *v, bool is_resource);

@@ -43,8 +43,10 @@ static const struct keyword {
         KEYWORD("dependencies", KEYWORD_OBJECT, dependencies),
         KEYWORD("description", KEYWORD_STRING, description),
         KEYWORD("enum", KEYWORD_ARRAY, enumeration),
+        KEYWORD("example", KEYWORD_PRESENT, has_example),
         KEYWORD("exclusiveMaximum", KEYWORD_BOOL, exclusive_maximum),
         KEYWORD("exclusiveMinimum", KEYWORD_BOOL, exclusive_minimum),
+        KEYWORD("externalDocs", KEYWORD_PRESENT, has_docs),
         KEYWORD("format", KEYWORD_STRING, format),
         KEYWORD("id", KEYWORD_STRING, id),
         KEYWORD("items", KEYWORD_ITEMS, items),
@@ -234,7 +236,8 @@ static const char *store_plain(struct props *p, const struct keyword *k, const s
 
         switch (k->kind) {
         case KEYWORD_STRING:
-                *(struct str *)place = value_str(v);
+                *(struct str *)place =
+                        value_is_string(v) && v->n > 0 ? value_str(v) : STR_NONE; /* empty is as good as absent */
                 return value_is_string(v) ? NULL : "a string";
         case KEYWORD_BOOL:
                 *(bool *)place = value_bool(v, false);
@@ -255,7 +258,7 @@ static const char *store_plain(struct props *p, const struct keyword *k, const s
                 *(const struct value **)place = value_is_array(v) ? v : NULL;
                 return value_is_array(v) ? NULL : "a list";
         case KEYWORD_OBJECT:
-                *(const struct value **)place = value_is_object(v) ? v : NULL;
+                *(const struct value **)place = value_is_object(v) && v->n > 0 ? v : NULL;
                 return value_is_object(v) ? NULL : "an object";
         case KEYWORD_TRISTATE:
                 *(const struct value **)place = value_is_bool(v) ? v : NULL;
@@ -306,6 +309,9 @@ static struct props *read_schema(struct reader *r, const struct value *v, const 
                 if (k && !value_is_null(&m->value))
                         read_keyword(r, p, k, &m->value);
         }
+        p->has_ref = value_is_string(value_get(v, STR("$ref")));
+        p->has_list_type = value_is_string(value_get(v, STR("x-kubernetes-list-type")));
+        p->has_map_type = value_is_string(value_get(v, STR("x-kubernetes-map-type")));
         return p;
 }
 

@@ -47,7 +47,7 @@ struct props {
         const struct value *numbers[_PROPS_NUMBERS];
         const struct value *sizes[_PROPS_SIZES];
         bool exclusive_minimum, exclusive_maximum, unique_items, nullable, embedded, int_or_string;
-        bool items_are_list, has_additional_items;
+        bool items_are_list, has_additional_items, has_list_type, has_map_type, has_ref, has_example, has_docs;
         const struct value *preserve; /* a bool, or NULL */
         enum additional additional_kind;
         struct props *items, *additional, *not_;
@@ -65,5 +65,10 @@ struct str props_path(struct arena *a, struct str field, const struct props *p, 
 /* Only the properties, or NULL. */
 struct props *props_property(const struct props *p, struct str key);
 
-/* The rules of structural schemas and of defaults (schema-structural.c). */
-void structural_check(const struct props *root, struct str field, struct field_errors *errors);
+/* The rules of structural schemas (schema-structural.c). False when the schema is so far from them that its defaults cannot be
+ * looked at. */
+bool structural_check(const struct props *root, struct str field, struct field_errors *errors);
+
+/* Whether the defaults of a compiled schema are values of it (schema-defaults.c). */
+struct schema;
+void defaults_check(const struct schema *s, const struct props *root, struct str field, struct field_errors *errors);

@@ -32,11 +32,22 @@ static bool is_json_integer(double d)
         return fabs(d - rounded) / (fabs(d) + fabs(rounded)) < epsilon;
 }
 
-static unsigned format_of(const struct schema_node *n)
+enum schema_type check_node_type(const struct check *c, const struct schema_node *n)
+{
+        if (LIKELY(!c->is_default))
+                return (enum schema_type)n->type;
+        return (enum schema_type)n->declared_type;
+}
+
+unsigned check_node_format(const struct check *c, const struct schema_node *n)
 {
         const union extra_content *use = extra_get(node_extra(n), EXTRA_FORMAT);
         unsigned format = use ? (unsigned)use->format->format : FORMAT_NONE;
 
+        if (!use)
+                return FORMAT_NONE;
+        if (c->is_default)
+                return format == FORMAT_NONE ? FORMAT_UNKNOWN : format;
         switch ((enum schema_type)n->type) {
         case SCHEMA_INTEGER:
                 return format == FORMAT_INT32 || format == FORMAT_INT64 ? format : FORMAT_NONE;
@@ -54,9 +65,9 @@ static unsigned format_of(const struct schema_node *n)
         return FORMAT_NONE;
 }
 
-unsigned node_string_format(const struct schema_node *n)
+unsigned check_string_format(const struct check *c, const struct schema_node *n)
 {
-        unsigned format = n->extra ? format_of(n) : FORMAT_NONE;
+        unsigned format = n->extra ? check_node_format(c, n) : FORMAT_NONE;
 
         return format >= FORMAT_STRINGS ? format : FORMAT_NONE;
 }
@@ -115,25 +126,28 @@ bool check_type(struct check *c, const struct schema_node *n, const struct value
                 [VALUE_DOUBLE] = "number", [VALUE_STRING] = "string", [VALUE_ARRAY] = "array",
                 [VALUE_OBJECT] = "object",
         };
+        enum schema_type type = check_node_type(c, n);
         unsigned format;
 
-        if (type_has((enum schema_type)n->type, v))
+        if (type_has(type, v))
                 return true;
         if (v->type == VALUE_NULL) {
-                if (n->type == SCHEMA_UNTYPED || n->flags & NODE_NULLABLE)
+                if (type == SCHEMA_UNTYPED || n->flags & NODE_NULLABLE)
                         return true;
-                return fail_type(c, at, wanted[n->type], got[VALUE_NULL]);
+                return fail_type(c, at, wanted[type], got[VALUE_NULL]);
         }
-        format = n->extra ? format_of(n) : FORMAT_NONE;
+        format = n->extra ? check_node_format(c, n) : FORMAT_NONE;
         if (format != FORMAT_NONE) {
                 bool is_text = v->type == VALUE_STRING || v->type == VALUE_ARRAY;
 
+                if (format == FORMAT_INT64 && v->type == VALUE_INT)
+                        return fail_type(c, at, wanted[type], got[VALUE_INT]);
                 if (!is_text)
                         return fail_format_type(c, n, v, at);
-                if (n->type == SCHEMA_STRING || n->type == SCHEMA_UNTYPED)
+                if (type != SCHEMA_INTEGER && type != SCHEMA_NUMBER && type != SCHEMA_INT_OR_STRING)
                         return true;
         }
-        return n->type == SCHEMA_UNTYPED ? true : fail_type(c, at, wanted[n->type], got[v->type]);
+        return type == SCHEMA_UNTYPED ? true : fail_type(c, at, wanted[type], got[v->type]);
 }
 
 /* Numbers */
@@ -142,15 +156,18 @@ bool check_type(struct check *c, const struct schema_node *n, const struct value
 static bool check_range(struct check *c, const struct schema_node *n, const struct value *v, const char *what,
                         const struct step *at)
 {
-        unsigned format = n->extra ? format_of(n) : FORMAT_NONE;
+        enum schema_type type = check_node_type(c, n);
+        unsigned format = n->extra ? check_node_format(c, n) : FORMAT_NONE;
         bool is_double = value_is_double(v), fits = true;
         double d = value_double(v, 0);
 
-        if (n->type == SCHEMA_NUMBER)
+        if (type == SCHEMA_INTEGER && format != FORMAT_INT32 && format != FORMAT_INT64)
+                format = FORMAT_NONE;
+        if (type == SCHEMA_NUMBER)
                 fits = format != FORMAT_FLOAT || fabs(d) <= FLT_MAX;
-        else if (n->type == SCHEMA_INTEGER && is_double)
+        else if (type == SCHEMA_INTEGER && is_double)
                 fits = d == trunc(d) && d >= -0x1p63 && d < 0x1p63;
-        if (n->type == SCHEMA_INTEGER && format == FORMAT_INT32)
+        if (type == SCHEMA_INTEGER && format == FORMAT_INT32)
                 fits = fits && d >= INT32_MIN && d <= INT32_MAX;
         if (fits)
                 return true;
@@ -158,7 +175,7 @@ static bool check_range(struct check *c, const struct schema_node *n, const stru
                 return check_fail_nowhere(c, "%s value must be of type integer (default format) in %.*s", what,
                                           P(c, at));
         return check_fail_nowhere(c, "%s value must be of type %s with format %.*s in %.*s", what,
-                                  n->type == SCHEMA_NUMBER ? "number" : "integer", STR_ARG(schema_node_format(n)),
+                                  type == SCHEMA_NUMBER ? "number" : "integer", STR_ARG(schema_node_format(n)),
                                   P(c, at));
 }
 
@@ -234,7 +251,7 @@ bool check_number(struct check *c, const struct schema_node *n, const struct val
         const union extra_content *w;
         bool ok = true;
 
-        if (n->type == SCHEMA_INTEGER || n->type == SCHEMA_NUMBER)
+        if (check_node_type(c, n) == SCHEMA_INTEGER || check_node_type(c, n) == SCHEMA_NUMBER)
                 ok &= check_range(c, n, v, "Checked", at);
         if (!x)
                 return ok;
@@ -288,7 +305,7 @@ static bool check_pattern(struct check *c, const struct extra *x, struct str tex
 
 static bool check_format(struct check *c, const struct schema_node *n, struct str text, const struct step *at)
 {
-        unsigned format = node_string_format(n);
+        unsigned format = check_string_format(c, n);
         struct value shown = value_of_str(text);
 
         if (format == FORMAT_NONE || format_matches((enum format)format, text))

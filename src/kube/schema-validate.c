@@ -1,24 +1,7 @@
 /* Validation of whole objects: what the schema says, then what list types and embedded resources ask for. */
 #include "schema.h"
 
-#include "map.h"
 #include "schema-check.h"
-
-/* Alternatives may find the same thing more than once; it is said once. */
-static void drop_repeats(struct field_errors *errors, size_t from)
-{
-        _cleanup_map_ struct map seen = { 0 };
-        size_t n = from;
-
-        for (size_t i = from; i < errors->n; i++) {
-                const struct field_error *e = &errors->p[i];
-                struct str key = arena_printf(errors->arena, "%.*s: %.*s", STR_ARG(e->field), STR_ARG(e->text));
-
-                if (map_add(&seen, key, errors))
-                        errors->p[n++] = *e;
-        }
-        errors->n = n;
-}
 
 /* Says everything that is wrong. */
 static void tell(struct check *c, const struct schema_node *n, const struct value *v, const struct value *old)
@@ -30,7 +13,7 @@ static void tell(struct check *c, const struct schema_node *n, const struct valu
         if (old && value_is_unchanged(n, v, old))
                 return;
         check_value(c, n, v, old, &root, &matches);
-        drop_repeats(c->errors, before);
+        errors_drop_repeats(c->errors, before);
 }
 
 static bool is_valid(const struct schema_node *n, const struct value *v)

@@ -347,9 +347,6 @@ func genSchemaType(r *rand.Rand, depth int) sObject {
 			delete(s, "default")
 		}
 	}
-	if schemaChance(r, 2) {
-		s["x-kubernetes-validations"] = sList{sObject{"rule": "true"}}
-	}
 	return s
 }
 
@@ -374,6 +371,9 @@ func genSchemaRoot(r *rand.Rand) sObject {
 	}
 	if schemaChance(r, 5) {
 		s["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	if schemaChance(r, 10) {
+		s["x-kubernetes-validations"] = sList{sObject{"rule": "true"}}
 	}
 	return s
 }
@@ -448,7 +448,10 @@ func genSchemaMembers(r *rand.Rand, s sObject, wrong int) sObject {
 		if schemaChance(r, 85) {
 			o["apiVersion"] = schemaPick[any](r, "v1", "a/v1", "a/b/c", "", 1)
 		}
-		if schemaChance(r, 85) {
+		// Of two that are no strings Kubernetes names either.
+		if o["apiVersion"] == 1 {
+			o["kind"] = "Pod"
+		} else if schemaChance(r, 85) {
 			o["kind"] = schemaPick[any](r, "Pod", "Pod", "9x", "", "aB-", 1)
 		}
 		if schemaChance(r, 60) {
@@ -560,8 +563,151 @@ func genSchema(r *rand.Rand, count int, emit func(c any)) {
 	genSchemaRandom(r, count, emit)
 }
 
+// What may stand in a schema, right or wrong.
+func genSchemaKeyword(r *rand.Rand) (string, any) {
+	leaf := func() any { return genSchemaScalar(r) }
+	switch k := schemaPick(r, "type", "type", "items", "properties", "additionalProperties", "default", "default", "nullable", "enum", "required", "title", "description", "pattern", "format",
+		"uniqueItems", "id", "$ref", "$schema", "definitions", "dependencies", "patternProperties", "additionalItems", "anyOf", "oneOf", "allOf", "not", "minimum", "maxItems", "example", "externalDocs",
+		"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "metadata"); k {
+	case "type":
+		return k, schemaPick(r, "object", "array", "string", "integer", "number", "boolean", "null", "foo", "")
+	case "items":
+		return k, schemaPick[any](r, leaf(), sObject{}, sList{leaf(), leaf()}, genSchemaType(r, 1))
+	case "properties":
+		return k, sObject{schemaPick(r, "a", "metadata", "kind", "apiVersion", "zz"): schemaPick[any](r, leaf(), sObject{}, sObject{"minLength": 1}, genSchemaType(r, 1))}
+	case "additionalProperties":
+		return k, schemaPick[any](r, true, false, leaf(), sObject{}, sObject{"minLength": 1})
+	case "default":
+		return k, genSchemaAny(r, 2)
+	case "nullable", "uniqueItems", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields":
+		return k, schemaChance(r, 75)
+	case "enum":
+		return k, sList{genSchemaAny(r, 1)}
+	case "required":
+		return k, sList{genSchemaPropertyKey(r)}
+	case "title", "description", "id", "$ref", "$schema":
+		return k, schemaPick(r, "x", "", "#/a")
+	case "pattern":
+		return k, schemaPick(r, "(", "a", "(?=x)", "[", "*", "\\p{Foo}", "a{1001}", "^[a-z]+$")
+	case "format":
+		return k, schemaPick(r, schemaPick(r, formatNames...), "zzz")
+	case "definitions", "patternProperties":
+		return k, schemaPick(r, sObject{}, sObject{"a": leaf()})
+	case "dependencies":
+		return k, sObject{"a": sList{"b"}}
+	case "additionalItems":
+		return k, schemaPick[any](r, true, false, leaf())
+	case "anyOf", "oneOf", "allOf":
+		branches := sList{}
+		for range schemaPick(r, 1, 1, 2, 3) {
+			branches = append(branches, genSchemaBroken(r))
+		}
+		if schemaChance(r, 20) {
+			branches = sList{sObject{"type": "integer"}, sObject{"type": "string"}}
+		}
+		return k, branches
+	case "not":
+		return k, genSchemaBroken(r)
+	case "minimum", "maxItems":
+		return k, r.Intn(5)
+	case "example":
+		return k, genSchemaAny(r, 1)
+	case "externalDocs":
+		return k, sObject{"url": "x"}
+	case "x-kubernetes-list-type":
+		return k, schemaPick(r, "set", "map", "atomic", "foo", "")
+	case "x-kubernetes-list-map-keys":
+		return k, schemaPick(r, sList{"a"}, sList{"a", "a"}, sList{"zz"}, sList{}, sList{"b", "a"}, sList{"v"})
+	case "x-kubernetes-map-type":
+		return k, schemaPick(r, "atomic", "granular", "foo")
+	}
+	return "properties", sObject{"metadata": schemaPick[any](r, sObject{"type": "object"}, sObject{"type": "string"}, sObject{}, sObject{"type": "object", "properties": sObject{"name": sObject{"type": "string", "maxLength": 3}}}, sObject{"type": "object", "properties": sObject{"labels": sObject{"type": "object"}}},
+		sObject{"type": "object", "default": sObject{}}, sObject{"type": "object", "nullable": true}, sObject{"type": "object", "properties": sObject{"name": sObject{"type": "string", "default": "x"}, "generateName": sObject{"type": "string", "pattern": "a"}}}, sObject{"type": "object", "x-kubernetes-preserve-unknown-fields": true}, sObject{"type": "object", "description": "x"})}
+}
+
+// A schema for a group, with what must not be there.
+func genSchemaBroken(r *rand.Rand) sObject {
+	s := genSchemaBranch(r, sObject{"type": schemaPick(r, "string", "object"), "properties": sObject{"a": sObject{}, "spec": sObject{"properties": sObject{"a": sObject{}}}}}, 1)
+	for range r.Intn(2) {
+		k, v := genSchemaKeyword(r)
+		s[k] = v
+	}
+	return s
+}
+
+// Every schema in s, s itself first.
+func schemaNodes(s sObject) []sObject {
+	nodes := []sObject{s}
+	if p, ok := s["properties"].(sObject); ok {
+		for _, k := range schemaSortedKeys(p) {
+			if child, ok := p[k].(sObject); ok {
+				nodes = append(nodes, schemaNodes(child)...)
+			}
+		}
+	}
+	for _, k := range []string{"items", "additionalProperties", "not"} {
+		if child, ok := s[k].(sObject); ok {
+			nodes = append(nodes, schemaNodes(child)...)
+		}
+	}
+	for _, k := range []string{"anyOf", "oneOf", "allOf"} {
+		if l, ok := s[k].(sList); ok {
+			for _, child := range l {
+				nodes = append(nodes, schemaNodes(child.(sObject))...)
+			}
+		}
+	}
+	return nodes
+}
+
 func genStructural(r *rand.Rand, count int, emit func(c any)) {
-	for range count {
-		emit(genSchemaRoot(r))
+	for i := range count {
+		root := genSchemaRoot(r)
+		if i%3 == 0 {
+			root = sObject{"type": "object", "properties": sObject{"spec": sObject{"type": "object", "properties": sObject{"a": genSchemaType(r, 2)}}}}
+		}
+		for range r.Intn(4) {
+			nodes := schemaNodes(root)
+			node := nodes[r.Intn(len(nodes))]
+			if schemaChance(r, 15) {
+				node = root
+			}
+			if k, v := genSchemaKeyword(r); schemaChance(r, 12) {
+				delete(node, k)
+			} else {
+				node[k] = v
+			}
+		}
+		// A default of apiVersion, kind or metadata is forbidden whatever it is; what Kubernetes says of its value besides is
+		// left out.
+		if props, ok := root["properties"].(sObject); ok {
+			for _, k := range []string{"apiVersion", "kind", "metadata"} {
+				if p, ok := props[k].(sObject); ok {
+					for _, n := range schemaNodes(p) {
+						delete(n, "default")
+					}
+					if schemaChance(r, 20) {
+						p["default"] = map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": sObject{}}[k]
+					}
+				}
+			}
+		}
+		// Rules are not compiled yet; types and uniqueItems that are refused do not check defaults on top of that; and of a
+		// list of type map whose items are a list upstream prints its own Go struct.
+		nodes := schemaNodes(root)
+		unknown := false
+		for _, n := range nodes {
+			delete(n, "x-kubernetes-validations")
+			unknown = unknown || n["type"] == "null" || n["type"] == "foo" || n["uniqueItems"] == true
+			if _, ok := n["items"].(sList); ok {
+				delete(n, "x-kubernetes-list-type")
+			}
+		}
+		for _, n := range nodes {
+			if unknown {
+				delete(n, "default")
+			}
+		}
+		emit(root)
 	}
 }

@@ -1,0 +1,77 @@
+/* Defaults are values of the schema they stand in: nothing in them is unknown, and they are valid. */
+#include "schema-props.h"
+
+#include "schema-check.h"
+
+struct defaults {
+        struct str field;
+        struct field_errors *errors;
+        struct arena arena; /* for pruned copies */
+};
+
+/* What would not even be read as a resource is told alone, and only the first of it. */
+static bool check_coercion(struct check *c, const struct schema_node *n, const struct value *v, bool is_resource)
+{
+        struct step root = { 0 };
+        size_t before = c->errors->n;
+        bool ok = true;
+
+        c->only_coerces = true;
+        if (is_resource && value_is_object(v))
+                ok = check_resource(c, v, &root);
+        if (ok)
+                ok = check_embedded(c, n, v, &root);
+        c->only_coerces = false;
+        if (!ok)
+                c->errors->n = before + 1;
+        return ok;
+}
+
+static void check_default(struct defaults *d, const struct props *p, const struct schema_node *n, bool is_resource)
+{
+        struct str path = props_path(d->errors->arena, d->field, p, "default");
+        struct check c = { .errors = d->errors, .below = path, .is_default = true }, meta = c;
+        struct step root = { 0 };
+        unsigned matches = 0;
+        size_t before;
+        bool ok = true;
+
+        meta.below_is_path = true;
+        if (!node_keeps(n, &d->arena, p->dflt, is_resource))
+                field_error_add(d->errors, FIELD_INVALID, path, p->dflt, "must not have unknown fields");
+        if (!check_coercion(&meta, n, p->dflt, p->step == STEP_ROOT && !p->embedded))
+                return;
+        if (p->step == STEP_ROOT && !p->embedded && value_is_object(p->dflt))
+                ok = check_resource(&meta, p->dflt, &root);
+        ok &= check_embedded(&meta, n, p->dflt, &root);
+        if (!ok)
+                return;
+        before = d->errors->n;
+        check_value(&c, n, p->dflt, NULL, &root, &matches);
+        errors_drop_repeats(d->errors, before);
+}
+
+/* Defaults of additional properties are never looked at, and in the root's own metadata there may be none. */
+static void check_below(struct defaults *d, const struct props *p, const struct schema_node *n)
+{
+        if (p->step == STEP_PROPERTY && p->up->step == STEP_ROOT && str_equal(p->key, STR("metadata")))
+                return;
+        if (p->dflt)
+                check_default(d, p, n, p->embedded || p->step == STEP_ROOT);
+        for (size_t i = 0; i < p->properties.n; i++) {
+                struct str key;
+
+                check_below(d, p->properties.p[i], schema_node_property_at(n, i, &key));
+        }
+        if (p->items)
+                check_below(d, p->items, schema_node_items(n));
+}
+
+void defaults_check(const struct schema *s, const struct props *root, struct str field, struct field_errors *errors)
+{
+        struct defaults d = { .field = field, .errors = errors };
+
+        arena_init(&d.arena, "defaults", 0);
+        check_below(&d, root, s->root);
+        arena_done(&d.arena);
+}
