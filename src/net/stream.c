@@ -57,7 +57,8 @@ struct stream {
         const struct stream_callbacks *callbacks;
         void *owner;
         struct err err;
-        SSL *ssl; /* NULL: plain */
+        SSL *ssl;         /* NULL: plain */
+        struct buf plain; /* output that is still to be made into records, so that many small writes share one */
         int64_t timeout_ms;
         int outcome;        /* of a connect that did not wait; told by on_outcome */
         unsigned n_closing; /* handles whose close has not been confirmed */
@@ -85,6 +86,7 @@ static void free_stream(struct stream *s)
                 bytes_unref(s->pieces.p[i].bytes);
         vec_done(&s->pieces);
         buf_done(&s->tail);
+        buf_done(&s->plain);
         SSL_free(s->ssl);
         err_done(&s->err);
         free(s);
@@ -148,7 +150,7 @@ static void on_timeout(uv_timer_t *t)
 
 size_t stream_queued_bytes(const struct stream *s)
 {
-        return s->queued_bytes;
+        return s->queued_bytes + s->plain.n;
 }
 
 uint64_t stream_sent_bytes(const struct stream *s)
@@ -158,7 +160,7 @@ uint64_t stream_sent_bytes(const struct stream *s)
 
 bool stream_has_room(const struct stream *s)
 {
-        return s->queued_bytes < LIMIT_STREAM_QUEUE_BYTES;
+        return stream_queued_bytes(s) < LIMIT_STREAM_QUEUE_BYTES;
 }
 
 static void mark(struct stream *s)
@@ -220,12 +222,39 @@ static void write_records(struct stream *s, struct str data)
         take_records(s);
 }
 
+static void empty_buffer(struct buf *b)
+{
+        if (b->capacity > KEEP_BYTES)
+                buf_done(b);
+        else
+                buf_clear(b);
+}
+
+static void encrypt(struct stream *s)
+{
+        if (s->plain.n == 0)
+                return;
+        write_records(s, buf_str(&s->plain));
+        empty_buffer(&s->plain);
+}
+
+static void queue_plain(struct stream *s, struct str data)
+{
+        if (data.n < REFERENCE_BYTES) {
+                buf_append_str(&s->plain, data);
+                return;
+        }
+        encrypt(s);
+        if (s->state == STATE_OPEN)
+                write_records(s, data);
+}
+
 void stream_write(struct stream *s, struct str data)
 {
         if (s->state != STATE_OPEN || data.n == 0)
                 return;
         if (s->ssl)
-                write_records(s, data);
+                queue_plain(s, data);
         else
                 queue_copy(s, data);
         mark(s);
@@ -317,10 +346,7 @@ static void pump(struct stream *s)
                         if (r == (int)s->tail.n) {
                                 s->queued_bytes = 0;
                                 s->sent_bytes += s->tail.n;
-                                if (s->tail.capacity > KEEP_BYTES)
-                                        buf_done(&s->tail);
-                                else
-                                        buf_clear(&s->tail);
+                                empty_buffer(&s->tail);
                                 return;
                         }
                         seal_tail(s);
@@ -375,6 +401,8 @@ static void on_flush(struct loop_flush *f)
                 s->wants_flush = false;
                 s->callbacks->on_flush(s);
         }
+        if (s->state == STATE_OPEN)
+                encrypt(s);
         if (s->state != STATE_CLOSING)
                 pump(s);
         if (s->state == STATE_FINISHING && s->queued_bytes == 0 && !s->is_writing)
@@ -393,6 +421,9 @@ void stream_finish(struct stream *s, int64_t timeout_ms)
                 return;
         }
         if (s->ssl) {
+                encrypt(s);
+                if (s->state != STATE_OPEN)
+                        return;
                 SSL_shutdown(s->ssl);
                 ERR_clear_error();
                 take_records(s);
@@ -572,6 +603,7 @@ static struct stream *new_stream(struct loop *l, bool is_unix, const struct stre
         s->timeout_ms = timeout_ms;
         s->flush.flush = on_flush;
         buf_init(&s->tail, 0);
+        buf_init(&s->plain, 0);
         if (is_unix)
                 uv_pipe_init(loop_uv(l), &s->pipe, 0);
         else
