@@ -25,6 +25,7 @@ const struct value *run_schema(struct arena *a, const struct value *c);
 const struct value *run_structural(struct arena *a, const struct value *c);
 const struct value *run_selector(struct arena *a, const struct value *c);
 const struct value *run_time(struct arena *a, const struct value *c);
+const struct value *run_xrd(struct arena *a, const struct value *c);
 const struct value *run_yaml(struct arena *a, const struct value *c);
 
 /* {"error": text}. */

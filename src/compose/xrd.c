@@ -1,0 +1,471 @@
+#include "xrd.h"
+
+#include "json.h"
+#include "owner.h"
+
+#define MAX_NAME 63 /* names of composites become label values */
+
+/* What Crossplane puts into the schemas of composites and claims. */
+#define NAME_REF "{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\"}}}"
+#define LABEL_SELECTOR                                                                                              \
+        "{\"type\":\"object\",\"required\":[\"matchLabels\"],\"properties\":{\"matchLabels\":{\"type\":\"object\"," \
+        "\"additionalProperties\":{\"type\":\"string\"}}}}"
+#define SHARED_PROPERTIES                                                                          \
+        "\"compositionRef\":" NAME_REF ",\"compositionSelector\":" LABEL_SELECTOR                  \
+        ",\"compositionRevisionRef\":" NAME_REF ",\"compositionRevisionSelector\":" LABEL_SELECTOR \
+        ",\"compositionUpdatePolicy\":{\"type\":\"string\",\"enum\":[\"Automatic\",\"Manual\"]}"
+#define RESOURCE_REFS(namespace)                                                                                       \
+        "\"resourceRefs\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\","   \
+        "\"required\":["                                                                                               \
+        "\"apiVersion\",\"kind\"],\"properties\":{\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\"}" \
+        ",\"name\":{"                                                                                                  \
+        "\"type\":\"string\"}" namespace "}}}"
+#define WITH_NAMESPACE ",\"namespace\":{\"type\":\"string\"}"
+
+static const char legacy_spec[] =
+        "{" SHARED_PROPERTIES
+        "," RESOURCE_REFS(WITH_NAMESPACE) ","
+                                          "\"claimRef\":{\"type\":\"object\",\"required\":[\"apiVersion\",\"kind\","
+                                          "\"namespace\",\"name\"],\"properties\":{\"apiVersion\":"
+                                          "{\"type\":\"string\"},\"kind\":{\"type\":\"string\"},\"namespace\":{"
+                                          "\"type\":\"string\"},\"name\":{\"type\":\"string\"}}},"
+                                          "\"writeConnectionSecretToRef\":{\"type\":\"object\",\"required\":[\"name\","
+                                          "\"namespace\"],\"properties\":{\"name\":{\"type\":"
+                                          "\"string\"},\"namespace\":{\"type\":\"string\"}}}}";
+static const char namespaced_spec[] = "{" SHARED_PROPERTIES "," RESOURCE_REFS("") "}";
+static const char cluster_spec[] = "{" SHARED_PROPERTIES "," RESOURCE_REFS(WITH_NAMESPACE) "}";
+static const char claim_spec[] =
+        "{" SHARED_PROPERTIES ","
+        "\"compositeDeletePolicy\":{\"type\":\"string\",\"enum\":[\"Background\",\"Foreground\"]},"
+        "\"resourceRef\":{\"type\":\"object\",\"required\":[\"apiVersion\",\"kind\",\"name\"],\"properties\":{"
+        "\"apiVersion\":{\"type\":"
+        "\"string\"},\"kind\":{\"type\":\"string\"},\"name\":{\"type\":\"string\"}}},"
+        "\"writeConnectionSecretToRef\":" NAME_REF "}";
+
+#define CONDITIONS                                                                                                    \
+        "\"conditions\":{\"description\":\"Conditions of the "                                                        \
+        "resource.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"map\","                                          \
+        "\"x-kubernetes-list-map-keys\":[\"type\"],\"items\":{\"type\":\"object\",\"required\":["                     \
+        "\"lastTransitionTime\",\"reason\","                                                                          \
+        "\"status\",\"type\"],\"properties\":{\"lastTransitionTime\":{\"type\":\"string\",\"format\":\"date-time\"}," \
+        "\"message\":{"                                                                                               \
+        "\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"status\":{\"type\":\"string\"},\"type\":{\"type\":"  \
+        "\"string\"},"                                                                                                \
+        "\"observedGeneration\":{\"type\":\"integer\",\"format\":\"int64\"}}}}"
+
+static const char modern_status[] = "{" CONDITIONS "}";
+static const char legacy_status[] =
+        "{" CONDITIONS ",\"connectionDetails\":{\"type\":\"object\",\"properties\":{\"lastPublishedTime\":{\"type\":"
+        "\"string\",\"format\":\"date-time\"}}},"
+        "\"claimConditionTypes\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"set\",\"items\":{\"type\":\"string\"}"
+        "}}";
+
+#define COLUMN(name, type, path) "{\"name\":\"" name "\",\"type\":\"" type "\",\"jsonPath\":\"" path "\"}"
+#define STATUS_COLUMNS                                                               \
+        COLUMN("SYNCED", "string", ".status.conditions[?(@.type=='Synced')].status") \
+        "," COLUMN("READY", "string", ".status.conditions[?(@.type=='Ready')].status")
+#define AGE_COLUMN COLUMN("AGE", "date", ".metadata.creationTimestamp")
+#define COMPOSITE_COLUMNS(path)                                                                                       \
+        "[" STATUS_COLUMNS "," COLUMN(                                                                                \
+                "COMPOSITION", "string",                                                                              \
+                path                                                                                                  \
+                ".compositionRef.name") ",{\"name\":\"COMPOSITIONREVISION\",\"type\":\"string\",\"jsonPath\":\"" path \
+                                        ".compositionRevisionRef.name\","                                             \
+                                        "\"priority\":1}," AGE_COLUMN "]"
+
+static const char legacy_columns[] = COMPOSITE_COLUMNS(".spec");
+static const char modern_columns[] = COMPOSITE_COLUMNS(".spec.crossplane");
+static const char claim_columns[] =
+        "[" STATUS_COLUMNS
+        "," COLUMN("CONNECTION-SECRET", "string", ".spec.writeConnectionSecretToRef.name") "," AGE_COLUMN "]";
+
+/* What one CRD is made of. */
+struct recipe {
+        struct arena *arena;
+        const struct value *xrd;
+        const struct value *names;
+        const char *category;
+        bool is_namespaced;
+        bool is_modern; /* machinery under spec.crossplane */
+        const char *spec;
+        const char *status;
+        const char *columns;
+        const struct value *update_policy; /* default; NULL: none */
+        const struct value *delete_policy;
+};
+
+static const struct value *constant(struct arena *a, const char *json)
+{
+        const struct value *v;
+        int r = json_parse(a, str_from(json), NULL, &v, NULL);
+
+        assert(r >= 0);
+        return v;
+}
+
+enum xrd_scope xrd_scope(const struct value *xrd)
+{
+        struct str scope = value_str(value_find(xrd, "spec", "scope"));
+
+        if (str_equal(scope, STR("Namespaced")))
+                return XRD_NAMESPACED;
+        if (str_equal(scope, STR("Cluster")))
+                return XRD_CLUSTER;
+        if (scope.n == 0 && str_equal(gvk_of(xrd).version, STR("v2")))
+                return XRD_NAMESPACED;
+        return XRD_LEGACY_CLUSTER;
+}
+
+static struct str referenceable_version(const struct value *xrd)
+{
+        struct str version = STR("");
+
+        VALUE_FOREACH_ITEM (v, value_find(xrd, "spec", "versions"))
+                if (value_bool(value_get(v, STR("referenceable")), false))
+                        version = value_str(value_get(v, STR("name")));
+        return version;
+}
+
+struct gvk xrd_composite_gvk(const struct value *xrd)
+{
+        return (struct gvk) {
+                .group = value_str(value_find(xrd, "spec", "group")),
+                .version = referenceable_version(xrd),
+                .kind = value_str(value_find(xrd, "spec", "names", "kind")),
+        };
+}
+
+bool xrd_claim_gvk(const struct value *xrd, struct gvk *ret)
+{
+        const struct value *names = value_find(xrd, "spec", "claimNames");
+
+        if (!value_is_object(names))
+                return false;
+        *ret = xrd_composite_gvk(xrd);
+        ret->kind = value_str(value_get(names, STR("kind")));
+        return true;
+}
+
+/* --- Schemas --- */
+
+/* Takes the members of the list that the schema has. */
+static void copy_members(struct object_builder *b, const struct value *from, const char *const *names)
+{
+        for (; *names; names++) {
+                const struct value *v = value_get(from, str_from(*names));
+
+                if (v && !value_is_null(v))
+                        object_builder_set(b, str_from(*names), *v);
+        }
+}
+
+static const struct value *overlay(struct arena *a, const struct value *base, const struct value *over)
+{
+        VALUE_FOREACH_MEMBER (m, over)
+                base = value_with(a, base, m->key, &m->value);
+        return base;
+}
+
+static const struct value *injected_spec(const struct recipe *r)
+{
+        const struct value *properties = constant(r->arena, r->spec);
+        const struct value *policy = value_get(properties, STR("compositionUpdatePolicy"));
+        const struct value *deletion = value_get(properties, STR("compositeDeletePolicy"));
+
+        if (r->update_policy)
+                properties = value_with(r->arena, properties, STR("compositionUpdatePolicy"),
+                                        value_with(r->arena, policy, STR("default"), r->update_policy));
+        if (r->delete_policy && deletion)
+                properties = value_with(r->arena, properties, STR("compositeDeletePolicy"),
+                                        value_with(r->arena, deletion, STR("default"), r->delete_policy));
+        return properties;
+}
+
+static const struct value *with_machinery(const struct recipe *r, const struct value *properties)
+{
+        struct object_builder crossplane;
+
+        if (!r->is_modern)
+                return overlay(r->arena, properties, injected_spec(r));
+        object_builder_init(&crossplane, r->arena, 3);
+        object_builder_add(&crossplane, STR("type"), value_of_literal("object"));
+        object_builder_add(&crossplane, STR("description"),
+                           value_of_literal("Configures how Crossplane will reconcile this composite resource"));
+        object_builder_add(&crossplane, STR("properties"), *injected_spec(r));
+        return value_with(r->arena, properties, STR("crossplane"),
+                          value_put(r->arena, object_builder_finish(&crossplane)));
+}
+
+static struct value spec_schema(const struct recipe *r, const struct value *given)
+{
+        static const char *const kept[] = {
+                "required", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations", "oneOf", "description",
+                NULL
+        };
+        const struct value *properties = value_get(given, STR("properties"));
+        struct object_builder b;
+
+        object_builder_init(&b, r->arena, 8);
+        object_builder_add(&b, STR("type"), value_of_literal("object"));
+        copy_members(&b, given, kept);
+        object_builder_set(&b, STR("properties"),
+                           *with_machinery(r, value_is_object(properties) ? properties : &value_empty_object));
+        return object_builder_finish(&b);
+}
+
+static struct value status_schema(const struct recipe *r, const struct value *given)
+{
+        static const char *const kept[] = { "required", "x-kubernetes-validations", "description", "oneOf", NULL };
+        const struct value *properties = value_get(given, STR("properties"));
+        struct object_builder b;
+
+        object_builder_init(&b, r->arena, 8);
+        object_builder_add(&b, STR("type"), value_of_literal("object"));
+        copy_members(&b, given, kept);
+        properties = overlay(r->arena, value_is_object(properties) ? properties : &value_empty_object,
+                             constant(r->arena, r->status));
+        object_builder_set(&b, STR("properties"), *properties);
+        return object_builder_finish(&b);
+}
+
+static struct value typed(struct arena *a, const char *type)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, a, 1);
+        object_builder_add(&b, STR("type"), value_of_str(str_from(type)));
+        return object_builder_finish(&b);
+}
+
+static struct value metadata_schema(const struct recipe *r, const struct value *given)
+{
+        int64_t max =
+                value_int(value_find(given, "properties", "metadata", "properties", "name", "maxLength"), MAX_NAME);
+        struct value name = typed(r->arena, "string"), metadata = typed(r->arena, "object");
+        struct value length = value_of_int(MIN(max, MAX_NAME));
+        struct object_builder b;
+
+        name = *value_with(r->arena, &name, STR("maxLength"), &length);
+        object_builder_init(&b, r->arena, 1);
+        object_builder_add(&b, STR("name"), name);
+        return *value_with(r->arena, &metadata, STR("properties"), value_put(r->arena, object_builder_finish(&b)));
+}
+
+static struct value root_schema(const struct recipe *r, const struct value *given)
+{
+        static const char *const kept[] = { "description", "x-kubernetes-validations", NULL };
+        const struct value *properties = value_get(given, STR("properties"));
+        struct object_builder b, p;
+
+        object_builder_init(&p, r->arena, 5);
+        object_builder_add(&p, STR("apiVersion"), typed(r->arena, "string"));
+        object_builder_add(&p, STR("kind"), typed(r->arena, "string"));
+        object_builder_add(&p, STR("metadata"), metadata_schema(r, given));
+        object_builder_add(&p, STR("spec"), spec_schema(r, value_get(properties, STR("spec"))));
+        object_builder_add(&p, STR("status"), status_schema(r, value_get(properties, STR("status"))));
+        object_builder_init(&b, r->arena, 6);
+        object_builder_add(&b, STR("type"), value_of_literal("object"));
+        object_builder_add(&b, STR("required"), *constant(r->arena, "[\"spec\"]"));
+        copy_members(&b, given, kept);
+        object_builder_add(&b, STR("properties"), object_builder_finish(&p));
+        return object_builder_finish(&b);
+}
+
+/* --- Versions --- */
+
+static struct value columns_of(const struct recipe *r, const struct value *version)
+{
+        struct array_builder b;
+
+        array_builder_init(&b, r->arena, 8);
+        VALUE_FOREACH_ITEM (column, value_get(version, STR("additionalPrinterColumns")))
+                array_builder_add(&b, *column);
+        VALUE_FOREACH_ITEM (column, constant(r->arena, r->columns))
+                array_builder_add(&b, *column);
+        return array_builder_finish(&b);
+}
+
+static struct value subresources_of(const struct recipe *r, const struct value *version)
+{
+        const struct value *scale = value_find(version, "subresources", "scale");
+        struct object_builder b;
+
+        object_builder_init(&b, r->arena, 2);
+        object_builder_add(&b, STR("status"), value_empty_object);
+        if (value_is_object(scale))
+                object_builder_add(&b, STR("scale"), *scale);
+        return object_builder_finish(&b);
+}
+
+static int make_version(const struct recipe *r, const struct value *version, struct value *ret, struct err *err)
+{
+        static const char *const kept[] = { "deprecationWarning", NULL };
+        const struct value *schema = value_find(version, "schema", "openAPIV3Schema");
+        struct value openapi = value_of_null();
+        struct object_builder b, validation;
+
+        if (!value_is_object(value_get(version, STR("schema"))))
+                return err_set(err, ERR_INVALID, "custom resource validation cannot be nil");
+        openapi = root_schema(r, schema);
+        object_builder_init(&validation, r->arena, 1);
+        object_builder_add(&validation, STR("openAPIV3Schema"), openapi);
+        object_builder_init(&b, r->arena, 8);
+        object_builder_add(&b, STR("name"), value_of_str(value_str(value_get(version, STR("name")))));
+        object_builder_add(&b, STR("served"), value_of_bool(value_bool(value_get(version, STR("served")), false)));
+        object_builder_add(&b, STR("storage"),
+                           value_of_bool(value_bool(value_get(version, STR("referenceable")), false)));
+        if (value_bool(value_get(version, STR("deprecated")), false))
+                object_builder_add(&b, STR("deprecated"), value_true);
+        copy_members(&b, version, kept);
+        object_builder_add(&b, STR("schema"), object_builder_finish(&validation));
+        object_builder_add(&b, STR("additionalPrinterColumns"), columns_of(r, version));
+        object_builder_add(&b, STR("subresources"), subresources_of(r, version));
+        *ret = object_builder_finish(&b);
+        return 0;
+}
+
+/* --- The CRD --- */
+
+static struct value names_of(const struct recipe *r)
+{
+        const struct value *categories = value_get(r->names, STR("categories"));
+        struct value category = value_of_str(str_from(r->category));
+
+        categories =
+                value_with_appended(r->arena, value_is_array(categories) ? categories : &value_empty_array, &category);
+        return *value_with(r->arena, r->names, STR("categories"), categories);
+}
+
+static struct value metadata_of(const struct recipe *r, struct str name)
+{
+        const struct value *labels = value_get(meta(r->xrd), STR("labels"));
+        const struct value *given = value_find(r->xrd, "spec", "metadata");
+        const struct value *annotations = value_get(given, STR("annotations"));
+        struct owner_reference owner = owner_reference_to(r->arena, r->xrd, true, true);
+        struct array_builder owners;
+        struct object_builder b;
+
+        labels = overlay(r->arena, value_is_object(labels) ? labels : &value_empty_object,
+                         value_get(given, STR("labels")));
+        owner.api_version = STR("apiextensions.crossplane.io/v1");
+        array_builder_init(&owners, r->arena, 1);
+        array_builder_add(&owners, owner_reference_value(r->arena, &owner));
+        object_builder_init(&b, r->arena, 4);
+        object_builder_add(&b, STR("name"), value_of_str(name));
+        if (value_count(labels))
+                object_builder_add(&b, STR("labels"), *labels);
+        if (value_count(annotations))
+                object_builder_add(&b, STR("annotations"), *annotations);
+        object_builder_add(&b, STR("ownerReferences"), array_builder_finish(&owners));
+        return object_builder_finish(&b);
+}
+
+static int make_crd(const struct recipe *r, struct str name, const struct value **ret, struct err *err)
+{
+        const struct value *conversion = value_find(r->xrd, "spec", "conversion");
+        struct object_builder b, spec;
+        struct array_builder versions;
+        struct value version;
+        int e;
+
+        array_builder_init(&versions, r->arena, 2);
+        VALUE_FOREACH_ITEM (v, value_find(r->xrd, "spec", "versions")) {
+                e = make_version(r, v, &version, err);
+                if (e < 0)
+                        return e;
+                array_builder_add(&versions, version);
+        }
+        object_builder_init(&spec, r->arena, 5);
+        object_builder_add(&spec, STR("group"), value_of_str(value_str(value_find(r->xrd, "spec", "group"))));
+        object_builder_add(&spec, STR("names"), names_of(r));
+        object_builder_add(&spec, STR("scope"),
+                           r->is_namespaced ? value_of_literal("Namespaced") : value_of_literal("Cluster"));
+        if (value_is_object(conversion))
+                object_builder_add(&spec, STR("conversion"), *conversion);
+        object_builder_add(&spec, STR("versions"), array_builder_finish(&versions));
+        object_builder_init(&b, r->arena, 4);
+        object_builder_add(&b, STR("apiVersion"), value_of_literal("apiextensions.k8s.io/v1"));
+        object_builder_add(&b, STR("kind"), value_of_literal("CustomResourceDefinition"));
+        object_builder_add(&b, STR("metadata"), metadata_of(r, name));
+        object_builder_add(&b, STR("spec"), object_builder_finish(&spec));
+        *ret = value_put(r->arena, object_builder_finish(&b));
+        return 0;
+}
+
+static const struct value *policy_of(const struct value *xrd, struct str key)
+{
+        const struct value *policy = value_get(value_get(xrd, STR("spec")), key);
+
+        return value_is_string(policy) ? policy : NULL;
+}
+
+int xrd_composite_crd(struct arena *a, const struct value *xrd, const struct value **ret, struct err *err)
+{
+        static const char *const specs[] = {
+                [XRD_LEGACY_CLUSTER] = legacy_spec,
+                [XRD_NAMESPACED] = namespaced_spec,
+                [XRD_CLUSTER] = cluster_spec,
+        };
+        enum xrd_scope scope = xrd_scope(xrd);
+        bool is_legacy = scope == XRD_LEGACY_CLUSTER;
+        struct recipe r = {
+                .arena = a,
+                .xrd = xrd,
+                .names = value_find(xrd, "spec", "names") ?: &value_empty_object,
+                .category = "composite",
+                .is_namespaced = scope == XRD_NAMESPACED,
+                .is_modern = !is_legacy,
+                .spec = specs[scope],
+                .status = is_legacy ? legacy_status : modern_status,
+                .columns = is_legacy ? legacy_columns : modern_columns,
+                .update_policy = policy_of(xrd, STR("defaultCompositionUpdatePolicy")),
+        };
+        int e = make_crd(&r, meta_name(xrd), ret, err);
+
+        return e < 0 ? err_wrap(err, "cannot generate CRD for \"Composite Resource\" \"%.*s\"", STR_ARG(meta_name(xrd)))
+                     : 0;
+}
+
+/* A claim must not be called as its composite is. */
+static int check_claim_names(const struct value *claim, const struct value *composite, struct err *err)
+{
+        static const char *const names[] = { "kind", "plural", "singular", "listKind" };
+
+        if (!value_is_object(claim))
+                return err_set(err, ERR_INVALID, "missing names");
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                struct str name = value_str(value_get(claim, str_from(names[i])));
+
+                if (name.n && str_equal(name, value_str(value_get(composite, str_from(names[i])))))
+                        return err_set(err, ERR_INVALID, "\"%.*s\" conflicts with composite resource name",
+                                       STR_ARG(name));
+        }
+        return 0;
+}
+
+int xrd_claim_crd(struct arena *a, const struct value *xrd, const struct value **ret, struct err *err)
+{
+        const struct value *names = value_find(xrd, "spec", "claimNames");
+        struct recipe r = {
+                .arena = a,
+                .xrd = xrd,
+                .names = names,
+                .category = "claim",
+                .is_namespaced = true,
+                .spec = claim_spec,
+                .status = legacy_status,
+                .columns = claim_columns,
+                .delete_policy = policy_of(xrd, STR("defaultCompositeDeletePolicy")),
+        };
+        struct str name;
+        int e = check_claim_names(names, value_find(xrd, "spec", "names"), err);
+
+        if (e < 0)
+                return err_wrap(err, "invalid resource claim names");
+        name = arena_printf(a, "%.*s.%.*s", STR_ARG(value_str(value_get(names, STR("plural")))),
+                            STR_ARG(value_str(value_find(xrd, "spec", "group"))));
+        e = make_crd(&r, name, ret, err);
+        return e < 0 ? err_wrap(err, "cannot generate CRD for \"Composite Resource Claim\" \"%.*s\"",
+                                STR_ARG(meta_name(xrd)))
+                     : 0;
+}
