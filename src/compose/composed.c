@@ -1,0 +1,115 @@
+#include "composed.h"
+
+#include "buf.h"
+#include "name.h"
+#include "owner.h"
+
+#define LABEL_COMPOSITE       STR("crossplane.io/composite")
+#define LABEL_CLAIM_NAME      STR("crossplane.io/claim-name")
+#define LABEL_CLAIM_NAMESPACE STR("crossplane.io/claim-namespace")
+#define ANNOTATION_KEY        STR("crossplane.io/composition-resource-name")
+
+struct str composed_key(const struct value *object)
+{
+        return meta_annotation(object, ANNOTATION_KEY);
+}
+
+const struct value *composed_without_labels(struct arena *a, const struct value *object)
+{
+        object = meta_without_label(a, object, LABEL_COMPOSITE);
+        object = meta_without_label(a, object, LABEL_CLAIM_NAME);
+        return meta_without_label(a, object, LABEL_CLAIM_NAMESPACE);
+}
+
+/* A function cannot rename what exists. */
+static const struct value *keep_names(struct arena *a, const struct value *object, const struct value *observed)
+{
+        static const char *const fields[] = { "namespace", "name", "generateName" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+                struct str v = meta_str(observed, str_from(fields[i]));
+                struct value text = value_of_str(v);
+
+                object = meta_with(a, object, str_from(fields[i]), v.n ? value_put(a, text) : NULL);
+        }
+        return object;
+}
+
+static const struct value *with_labels(struct arena *a, const struct value *object, const struct value *composite)
+{
+        struct str name = meta_label(composite, LABEL_CLAIM_NAME);
+        struct str namespace = meta_label(composite, LABEL_CLAIM_NAMESPACE);
+
+        object = meta_with_label(a, object, LABEL_COMPOSITE, meta_label(composite, LABEL_COMPOSITE));
+        if (name.n && namespace.n) {
+                object = meta_with_label(a, object, LABEL_CLAIM_NAME, name);
+                object = meta_with_label(a, object, LABEL_CLAIM_NAMESPACE, namespace);
+        }
+        return object;
+}
+
+static int with_metadata(struct arena *a, const struct composed_scope *scope, struct str key,
+                         const struct value *object, const struct value **ret, struct err *err)
+{
+        const struct value *composite = scope->composite;
+        struct str root = meta_label(composite, LABEL_COMPOSITE);
+        struct owner_reference owner = owner_reference_to(a, composite, true, true);
+
+        if (root.n == 0)
+                return err_set(err, ERR_INVALID,
+                               "cannot find top-level composite resource name label \"crossplane.io/composite\" in "
+                               "composite resource metadata");
+        if (meta_name(object).n == 0 && meta_str(object, STR("generateName")).n == 0)
+                object = meta_with_str(a, object, STR("generateName"), arena_printf(a, "%.*s-", STR_ARG(root)));
+        if (scope->is_namespaced)
+                object = meta_with_str(a, object, STR("namespace"), meta_namespace(composite));
+        object = meta_with_annotation(a, object, ANNOTATION_KEY, key);
+        object = with_labels(a, object, composite);
+        if (owner_with_reference(a, object, &owner, &object, err) < 0)
+                return err_wrap(err, "cannot set controller reference");
+        *ret = object;
+        return 0;
+}
+
+/* Names of RBAC kinds may have colons, which are no part of the check. */
+static bool has_valid_name(struct arena *a, const struct value *object)
+{
+        static const char *const kinds[] = { "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding" };
+        struct gvk gvk = gvk_of(object);
+        struct str name = meta_name(object), texts[4];
+        _cleanup_buf_ struct buf checked = BUF_INIT(0);
+        bool allows_colons = false;
+
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                allows_colons |= str_equal(gvk.kind, str_from(kinds[i]));
+        allows_colons = allows_colons && str_equal(gvk.group, STR("rbac.authorization.k8s.io"));
+        for (size_t i = 0; i < name.n; i++)
+                if (name.p[i] != ':' || !allows_colons)
+                        buf_append_char(&checked, name.p[i]);
+        return name_check_subdomain(a, buf_str(&checked), false, texts) == 0;
+}
+
+int composed_prepare(struct arena *a, const struct composed_scope *scope, struct str key, const struct value *wanted,
+                     const struct value *observed, const struct value **ret, struct err *err)
+{
+        const struct value *object = observed ? keep_names(a, wanted, observed) : wanted;
+        int r = with_metadata(a, scope, key, object, &object, err);
+
+        if (r < 0)
+                return err_wrap(err, "cannot render metadata for composed resource \"%.*s\"", STR_ARG(key));
+        if (meta_name(object).n == 0) {
+                struct str prefix = meta_str(object, STR("generateName"));
+
+                object = meta_with_str(a, object, STR("name"),
+                                       key.n ? name_deterministic(a, prefix, meta_uid(scope->composite), key)
+                                             : name_generate(a, prefix));
+        }
+        if (!has_valid_name(a, object))
+                return err_set(
+                        err, ERR_INVALID,
+                        "cannot apply composed resource \"%.*s\" because it has an invalid name \"%.*s\". Must be a "
+                        "valid RFC 1123 subdomain name.",
+                        STR_ARG(key), STR_ARG(meta_name(object)));
+        *ret = object;
+        return 0;
+}

@@ -1,0 +1,165 @@
+#include "composite.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+#include "buf.h"
+#include "str-list.h"
+
+static const struct value *machinery(const struct composite *c)
+{
+        const struct value *spec = value_get(c->object, STR("spec"));
+
+        return c->is_legacy ? spec : value_get(spec, STR("crossplane"));
+}
+
+static const struct value *object_or_empty(const struct value *v)
+{
+        return value_is_object(v) ? v : &value_empty_object;
+}
+
+const struct value *composite_field(const struct composite *c, struct str name)
+{
+        return value_get(machinery(c), name);
+}
+
+struct composite composite_with(struct arena *a, const struct composite *c, struct str name, const struct value *v)
+{
+        const struct value *fields = value_with(a, object_or_empty(machinery(c)), name, v);
+        const struct value *spec = object_or_empty(value_get(c->object, STR("spec")));
+
+        spec = c->is_legacy ? fields : value_with(a, spec, STR("crossplane"), fields);
+        return (struct composite) { value_with(a, c->object, STR("spec"), spec), c->is_legacy };
+}
+
+struct str composite_ref(const struct composite *c, struct str name)
+{
+        return value_str(value_get(composite_field(c, name), STR("name")));
+}
+
+struct composite composite_with_ref(struct arena *a, const struct composite *c, struct str name, struct str to)
+{
+        struct value text = value_of_str(to);
+
+        return composite_with(a, c, name, value_with(a, &value_empty_object, STR("name"), &text));
+}
+
+const struct value *composite_selector(const struct composite *c, struct str name)
+{
+        const struct value *selector = composite_field(c, name);
+
+        return value_is_object(selector) ? object_or_empty(value_get(selector, STR("matchLabels"))) : NULL;
+}
+
+struct str composite_update_policy(const struct composite *c)
+{
+        return value_str(composite_field(c, STR("compositionUpdatePolicy")));
+}
+
+size_t composite_resource_refs(struct arena *a, const struct composite *c, const struct resource_reference **ret)
+{
+        const struct value *list = composite_field(c, STR("resourceRefs"));
+        struct resource_reference *refs = ARENA_NEW_ARRAY(a, struct resource_reference, value_count(list) + 1);
+        size_t n = 0;
+
+        VALUE_FOREACH_ITEM (item, list)
+                refs[n++] = (struct resource_reference) {
+                        .api_version = value_str(value_get(item, STR("apiVersion"))),
+                        .kind = value_str(value_get(item, STR("kind"))),
+                        .namespace = value_str(value_get(item, STR("namespace"))),
+                        .name = value_str(value_get(item, STR("name"))),
+                        .uid = value_str(value_get(item, STR("uid"))),
+                };
+        *ret = refs;
+        return n;
+}
+
+/* As if the four texts were one. */
+static int compare_refs(const void *a, const void *b)
+{
+        const struct resource_reference *x = a, *y = b;
+        _cleanup_buf_ struct buf p = BUF_INIT(0), q = BUF_INIT(0);
+
+        buf_appendf(&p, "%.*s%.*s%.*s%.*s", STR_ARG(x->api_version), STR_ARG(x->kind), STR_ARG(x->name),
+                    STR_ARG(x->namespace));
+        buf_appendf(&q, "%.*s%.*s%.*s%.*s", STR_ARG(y->api_version), STR_ARG(y->kind), STR_ARG(y->name),
+                    STR_ARG(y->namespace));
+        return str_compare(buf_str(&p), buf_str(&q));
+}
+
+struct value composite_refs_value(struct arena *a, struct resource_reference *refs, size_t n, bool is_namespaced)
+{
+        struct array_builder list;
+
+        qsort(refs, n, sizeof(*refs), compare_refs);
+        array_builder_init(&list, a, n);
+        for (size_t i = 0; i < n; i++) {
+                struct object_builder b;
+
+                object_builder_init(&b, a, 5);
+                object_builder_add(&b, STR("apiVersion"), value_of_str(refs[i].api_version));
+                object_builder_add(&b, STR("kind"), value_of_str(refs[i].kind));
+                object_builder_add(&b, STR("name"), value_of_str(refs[i].name));
+                if (refs[i].namespace.n && !is_namespaced)
+                        object_builder_add(&b, STR("namespace"), value_of_str(refs[i].namespace));
+                if (refs[i].uid.n)
+                        object_builder_add(&b, STR("uid"), value_of_str(refs[i].uid));
+                array_builder_add(&list, object_builder_finish(&b));
+        }
+        return array_builder_finish(&list);
+}
+
+bool composite_is_paused(const struct value *object)
+{
+        return str_equal(meta_annotation(object, STR("crossplane.io/paused")), STR("true"));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+        return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+struct str composite_name_list(struct arena *a, struct str *names, size_t n)
+{
+        struct str_list list;
+
+        qsort(names, n, sizeof(*names), compare_names);
+        str_list_init(&list, a);
+        for (size_t i = 0; i < MIN(n, 3u); i++)
+                str_list_add(&list, n == 3 && i == 2 ? arena_printf(a, "and %.*s", STR_ARG(names[i])) : names[i]);
+        if (n > 3)
+                str_list_printf(&list, "and %zu more", n - 3);
+        return str_list_join(&list, STR(", "));
+}
+
+bool condition_is_system(struct str type)
+{
+        static const char *const types[] = { "Ready", "Synced", "Healthy", "UpToDate", "Responsive" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+                if (str_equal(type, str_from(types[i])))
+                        return true;
+        return false;
+}
+
+struct str composite_composed_manager(struct arena *a, const struct value *object)
+{
+        static const char digits[] = "0123456789abcdef";
+        _cleanup_buf_ struct buf text = BUF_INIT(0), name = BUF_INIT(0);
+        struct gvk gvk = gvk_of(object);
+        unsigned char digest[32];
+        int ok;
+
+        buf_append_str(&text, meta_name(object));
+        buf_append_str(&text, gvk.kind);
+        if (gvk.group.n)
+                buf_appendf(&text, ".%.*s", STR_ARG(gvk.group));
+        ok = EVP_Digest(text.p, text.n, digest, NULL, EVP_sha256(), NULL);
+        assert(ok);
+        buf_append_literal(&name, "apiextensions.crossplane.io/composed/");
+        for (size_t i = 0; i < sizeof(digest); i++) {
+                buf_append_char(&name, digits[digest[i] >> 4]);
+                buf_append_char(&name, digits[digest[i] & 15]);
+        }
+        return buf_to_arena(&name, a);
+}
