@@ -1,6 +1,8 @@
 #include "crd-check.h"
 
+#include "gotext.h"
 #include "map.h"
+#include "schema-formats.h"
 #include "str-list.h"
 
 static const struct value *field_of(const struct value *object, const char *key)
@@ -212,10 +214,29 @@ static const struct value *schema_of(const struct value *version)
         return value_is_object(v) ? v : NULL;
 }
 
+/* Formats that nobody knows are not checked: each is told of once. */
+static void warn_of_formats(const struct value *schema, struct map *seen, struct str_list *warnings)
+{
+        struct str format = value_str(field_of(schema, "format"));
+
+        if (!str_is_empty(format) && format_find(format) == FORMAT_NONE && map_add(seen, format, seen))
+                str_list_printf(warnings, "unrecognized format %.*s", STR_ARG(go_quote(warnings->arena, format)));
+        VALUE_FOREACH_MEMBER (m, field_of(schema, "properties"))
+                warn_of_formats(&m->value, seen, warnings);
+        if (value_is_object(field_of(schema, "items")))
+                warn_of_formats(field_of(schema, "items"), seen, warnings);
+        if (value_is_object(field_of(schema, "additionalProperties")))
+                warn_of_formats(field_of(schema, "additionalProperties"), seen, warnings);
+}
+
 static void check_schema(struct field_errors *errors, struct str field, const struct value *openapi,
                          struct str_list *warnings)
 {
+        _cleanup_map_ struct map seen = { 0 };
         struct schema *schema = NULL;
+
+        if (warnings)
+                warn_of_formats(openapi, &seen, warnings);
 
         if (schema_compile(openapi, field, &schema, errors) < 0)
                 return;

@@ -2,6 +2,7 @@
  * with one. */
 #include "kind.h"
 
+#include "map.h"
 #include "pipeline.h"
 
 static const struct value *default_names(struct arena *a, const struct value *names)
@@ -47,14 +48,6 @@ const struct value *crd_default(struct arena *a, const struct value *crd)
         return spec == value_get(crd, STR("spec")) ? crd : value_with(a, crd, STR("spec"), spec);
 }
 
-static bool has_text(const struct value *list, struct str text)
-{
-        VALUE_FOREACH_ITEM (item, list)
-                if (str_equal(value_str(item), text))
-                        return true;
-        return false;
-}
-
 /* The status of a new CRD, in the form the API gives it. */
 static const struct value *new_status(struct arena *a)
 {
@@ -74,19 +67,26 @@ static const struct value *new_status(struct arena *a)
 static const struct value *with_stored_versions(struct arena *a, const struct value *crd)
 {
         const struct value *status = value_get(crd, STR("status"));
-        const struct value *stored = value_get(status, STR("storedVersions")), *before = stored;
+        const struct value *stored = value_get(status, STR("storedVersions"));
+        _cleanup_map_ struct map seen = { 0 };
+        struct array_builder b;
+        struct value list;
 
+        array_builder_init(&b, a, value_count(stored) + 1);
+        VALUE_FOREACH_ITEM (name, stored) {
+                map_add(&seen, value_str(name), &seen);
+                array_builder_add(&b, *name);
+        }
         VALUE_FOREACH_ITEM (version, value_find(crd, "spec", "versions")) {
                 struct str name = value_str(value_get(version, STR("name")));
 
-                if (!value_bool(value_get(version, STR("storage")), false) || has_text(stored, name))
-                        continue;
-                stored = value_with_appended(a, value_is_array(stored) ? stored : &value_empty_array,
-                                             value_put(a, value_of_str(name)));
+                if (value_bool(value_get(version, STR("storage")), false) && map_add(&seen, name, &seen))
+                        array_builder_add(&b, value_of_str(name));
         }
-        if (stored == before)
+        if (b.n == value_count(stored))
                 return crd;
-        status = value_with(a, value_is_object(status) ? status : &value_empty_object, STR("storedVersions"), stored);
+        list = array_builder_finish(&b);
+        status = value_with(a, value_is_object(status) ? status : &value_empty_object, STR("storedVersions"), &list);
         return value_with(a, crd, STR("status"), status);
 }
 

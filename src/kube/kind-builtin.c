@@ -55,6 +55,29 @@ static const struct value *prepare_namespace(struct arena *a, const struct write
         return object;
 }
 
+static bool is_standard_finalizer(struct str name)
+{
+        return str_equal(name, STR("kubernetes")) || str_equal(name, STR("orphan")) ||
+               str_equal(name, STR("foregroundDeletion"));
+}
+
+static void validate_namespace(struct arena *a, const struct write_request *req _unused_,
+                               const struct value *old _unused_, const struct value *object,
+                               struct field_errors *errors, struct str_list *warnings _unused_)
+{
+        VALUE_FOREACH_ITEM (finalizer, value_find(object, "spec", "finalizers")) {
+                struct str name = value_str(finalizer), texts[4];
+                size_t n = name_check_qualified(a, name, texts);
+
+                for (size_t i = 0; i < n; i++)
+                        field_error_add(errors, FIELD_INVALID, STR("spec.finalizers"), finalizer, "%.*s",
+                                        STR_ARG(texts[i]));
+                if (n == 0 && str_find_char(name, '/') < 0 && !is_standard_finalizer(name))
+                        field_error_add(errors, FIELD_INVALID, STR("spec.finalizers"), finalizer,
+                                        "name is neither a standard finalizer name nor is it fully qualified");
+        }
+}
+
 static bool may_remove_namespace(const struct value *object)
 {
         return value_count(value_find(object, "spec", "finalizers")) == 0;
@@ -62,35 +85,43 @@ static bool may_remove_namespace(const struct value *object)
 
 static const struct kind_strategy namespace_strategy = {
         .prepare = prepare_namespace,
+        .validate = validate_namespace,
         .may_remove = may_remove_namespace,
 };
 
 /* --- Secret and ConfigMap --- */
 
-static const struct value *encoded(struct arena *a, struct str text)
+static struct value encoded(struct arena *a, struct str text)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         base64_encode(&b, text, BASE64_STD);
-        return value_put(a, value_of_str(buf_to_arena(&b, a)));
+        return value_of_str(buf_to_arena(&b, a));
+}
+
+/* Without the map when nothing is in it: empty ones are not stored. */
+static const struct value *without_empty(struct arena *a, const struct value *object, struct str map)
+{
+        return value_count(value_get(object, map)) > 0 ? object : value_without(a, object, map);
 }
 
 static const struct value *prepare_secret(struct arena *a, const struct write_request *req _unused_,
                                           const struct value *old _unused_, const struct value *object)
 {
         const struct value *texts = value_get(object, STR("stringData")), *data = value_get(object, STR("data"));
+        struct object_builder b;
 
         if (str_is_empty(value_str(value_get(object, STR("type")))))
                 object = value_with(a, object, STR("type"), value_put(a, value_of_literal("Opaque")));
         if (!texts)
-                return object;
-        if (!value_is_object(data))
-                data = &value_empty_object;
+                return without_empty(a, object, STR("data"));
+        object_builder_init(&b, a, value_count(data) + value_count(texts));
+        VALUE_FOREACH_MEMBER (m, data)
+                object_builder_add(&b, m->key, m->value);
         VALUE_FOREACH_MEMBER (m, texts)
-                data = value_with(a, data, m->key, encoded(a, value_str(&m->value)));
-        if (value_count(data) > 0)
-                object = value_with(a, object, STR("data"), data);
-        return value_without(a, object, STR("stringData"));
+                object_builder_set(&b, m->key, encoded(a, value_str(&m->value)));
+        object = value_with(a, object, STR("data"), value_put(a, object_builder_finish(&b)));
+        return without_empty(a, value_without(a, object, STR("stringData")), STR("data"));
 }
 
 static void check_key(struct field_errors *errors, struct str map, struct str key)
@@ -147,6 +178,26 @@ static void require_data(struct field_errors *errors, const struct value *object
                                 "%s", "");
 }
 
+/* What Go says when it is to read a JSON value as an object; NULL for those it can. */
+static const char *not_an_object(const struct value *v)
+{
+        switch (value_type(v)) {
+        case VALUE_ARRAY:
+                return "array";
+        case VALUE_STRING:
+                return "string";
+        case VALUE_BOOL:
+                return "bool";
+        case VALUE_INT:
+        case VALUE_DOUBLE:
+                return "number";
+        case VALUE_NULL:
+        case VALUE_OBJECT:
+                break;
+        }
+        return NULL;
+}
+
 static void check_docker_config(struct field_errors *errors, const struct value *object, struct str key)
 {
         const struct value *encoded_config = value_get(value_get(object, STR("data")), key), *config;
@@ -157,7 +208,10 @@ static void check_docker_config(struct field_errors *errors, const struct value 
         require_data(errors, object, key);
         if (!encoded_config || base64_decode(&bytes, value_str(encoded_config), BASE64_STD, NULL) < 0)
                 return;
-        if (json_parse(errors->arena, buf_str(&bytes), NULL, &config, &err) < 0)
+        if (json_parse(errors->arena, buf_str(&bytes), NULL, &config, &err) == 0 && not_an_object(config))
+                err_set(&err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
+                        not_an_object(config));
+        if (err.code < 0)
                 field_error_add(errors, FIELD_INVALID, arena_printf(errors->arena, "data[%.*s]", STR_ARG(key)),
                                 &redacted, "%s", err_message(&err));
 }
@@ -234,12 +288,45 @@ static void validate_config_map(struct arena *a _unused_, const struct write_req
         }
         check_map(errors, object, STR("binaryData"), true, &total);
         if (total > MAX_DATA_BYTES)
-                field_error_add(errors, FIELD_TOO_LONG, STR(""), NULL, "may not be more than %u bytes", MAX_DATA_BYTES);
+                field_error_add(errors, FIELD_TOO_LONG, STR("[]"), NULL, "may not be more than %u bytes",
+                                MAX_DATA_BYTES);
 }
 
-static const struct kind_strategy config_map_strategy = { .validate = validate_config_map };
+static const struct value *prepare_config_map(struct arena *a, const struct write_request *req _unused_,
+                                              const struct value *old _unused_, const struct value *object)
+{
+        return without_empty(a, without_empty(a, object, STR("data")), STR("binaryData"));
+}
+
+static const struct kind_strategy config_map_strategy = {
+        .prepare = prepare_config_map,
+        .validate = validate_config_map,
+};
 
 /* --- Event and Lease --- */
+
+/* Fields that an Event has even when nobody gave them, as the API writes it. */
+static const struct value *prepare_event(struct arena *a, const struct write_request *req _unused_,
+                                         const struct value *old _unused_, const struct value *object)
+{
+        static const struct {
+                struct str key;
+                const struct value *value;
+        } fields[] = {
+                { STR_INIT("involvedObject"), &value_empty_object },
+                { STR_INIT("source"), &value_empty_object },
+                { STR_INIT("firstTimestamp"), &value_null },
+                { STR_INIT("lastTimestamp"), &value_null },
+                { STR_INIT("eventTime"), &value_null },
+                { STR_INIT("reportingComponent"), &value_empty_string },
+                { STR_INIT("reportingInstance"), &value_empty_string },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+                if (!value_get(object, fields[i].key))
+                        object = value_with(a, object, fields[i].key, fields[i].value);
+        return object;
+}
 
 static void validate_event(struct arena *a _unused_, const struct write_request *req _unused_,
                            const struct value *old _unused_, const struct value *object, struct field_errors *errors,
@@ -254,7 +341,7 @@ static void validate_event(struct arena *a _unused_, const struct write_request 
                                 other ? other : &value_empty_string, "does not match event.namespace");
 }
 
-static const struct kind_strategy event_strategy = { .validate = validate_event };
+static const struct kind_strategy event_strategy = { .prepare = prepare_event, .validate = validate_event };
 
 static void validate_lease(struct arena *a _unused_, const struct write_request *req _unused_,
                            const struct value *old _unused_, const struct value *object, struct field_errors *errors,

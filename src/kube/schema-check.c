@@ -37,7 +37,7 @@ struct str check_field(struct check *c, const struct step *at)
         return buf_to_arena(&b, c->errors->arena);
 }
 
-static struct str format_text(struct arena *a, const char *format, va_list arguments)
+static _printf_(2, 0) struct str format_text(struct arena *a, const char *format, va_list arguments)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 

@@ -441,3 +441,29 @@ TEST(rules_in_cel)
         ASSERT_STR(warnings.p[0], STR("spec.validation.openAPIV3Schema: x-kubernetes-validations are kept, but not "
                                       "enforced: there is no CEL yet"));
 }
+
+/* As the API server warned. */
+TEST(formats)
+{
+        struct write_request req = { .verb = WRITE_CREATE };
+        struct field_errors errors;
+        struct str_list warnings;
+        const struct value *crd;
+
+        begin();
+        crd = change(from_json(&arena, one), "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties",
+                     "{\"a\":{\"type\":\"string\",\"format\":\"zzz\"},\"b\":{\"type\":\"array\",\"items\":{\"type\":"
+                     "\"string\",\"format\":\"zzz\"}},"
+                     "\"c\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\",\"format\":\"y\\\"y\"}},"
+                     "\"d\":{\"type\":\"integer\",\"format\":"
+                     "\"int99\"},\"e\":{\"type\":\"string\",\"format\":\"date-time\"},\"f\":{\"type\":\"integer\","
+                     "\"format\":\"int64\"}}");
+        field_errors_init(&errors, &arena);
+        str_list_init(&warnings, &arena);
+        crd_strategy.validate(&arena, &req, NULL, prepare(NULL, crd), &errors, &warnings);
+        ASSERT_INT(errors.n, 0);
+        ASSERT_INT(warnings.n, 3);
+        ASSERT_STR(warnings.p[0], STR("unrecognized format \"zzz\""));
+        ASSERT_STR(warnings.p[1], STR("unrecognized format \"y\\\"y\""));
+        ASSERT_STR(warnings.p[2], STR("unrecognized format \"int99\""));
+}

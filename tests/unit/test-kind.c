@@ -217,6 +217,14 @@ TEST(secrets_are_completed)
                             "\"c\":\"eQ==\"}}"),
                     "{\"type\":\"t\",\"data\":{\"a\":\"aGVsbG8=\",\"b\":\"\",\"c\":\"eQ==\"}}");
         ASSERT_JSON(&a, prepare(&a, "Secret", "", NULL, "{\"type\":\"t\",\"stringData\":{}}"), "{\"type\":\"t\"}");
+        ASSERT_JSON(&a, prepare(&a, "Secret", "", NULL, "{\"type\":\"t\",\"data\":{}}"), "{\"type\":\"t\"}");
+        ASSERT_JSON(&a, prepare(&a, "Secret", "", NULL, "{\"type\":\"t\",\"data\":null}"), "{\"type\":\"t\"}");
+        ASSERT_JSON(&a, prepare(&a, "ConfigMap", "", NULL, "{\"data\":{},\"binaryData\":null}"), "{}");
+        ASSERT_JSON(&a, prepare(&a, "ConfigMap", "", NULL, "{\"data\":{\"a\":\"\"}}"), "{\"data\":{\"a\":\"\"}}");
+        ASSERT_JSON(&a, prepare(&a, "Event", "", NULL, "{\"reason\":\"r\",\"source\":{\"component\":\"c\"}}"),
+                    "{\"reason\":\"r\",\"involvedObject\":{},\"source\":{\"component\":\"c\"},\"firstTimestamp\":null,"
+                    "\"lastTimestamp\":null,"
+                    "\"eventTime\":null,\"reportingComponent\":\"\",\"reportingInstance\":\"\"}");
 }
 
 /* What the strategy says, one line per error. */
@@ -273,6 +281,23 @@ TEST(rules)
                   "{\"type\":\"kubernetes.io/dockerconfigjson\",\"data\":{\".dockerconfigjson\":\"e30=\"}}", "" },
                 { "Secret", NULL, "{\"type\":\"kubernetes.io/service-account-token\"}",
                   "metadata.annotations[kubernetes.io/service-account.name]: Required value\n" },
+                { "Secret", NULL, "{\"type\":\"kubernetes.io/dockercfg\",\"data\":{\".dockercfg\":\"W10=\"}}",
+                  "data[.dockercfg]: Invalid value: \"<secret contents redacted>\": json: cannot unmarshal array into "
+                  "Go value of type "
+                  "map[string]interface {}\n" },
+                { "Namespace", NULL, "{\"spec\":{\"finalizers\":[\"a.b/c\",\"kubernetes\"]}}", "" },
+                { "Namespace", NULL, "{\"spec\":{\"finalizers\":[\"bad\"]}}",
+                  "spec.finalizers: Invalid value: \"bad\": name is neither a standard finalizer name nor is it fully "
+                  "qualified\n" },
+                { "Namespace", NULL, "{\"spec\":{\"finalizers\":[\"a/b/c\"]}}",
+                  "spec.finalizers: Invalid value: \"a/b/c\": a valid label key must consist of alphanumeric "
+                  "characters, '-', '_' or '.', and must "
+                  "start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
+                  "used for validation is "
+                  "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
+                  "'example.com/MyName')\n" },
+                { "ConfigMap", NULL, "{\"data\":{\"a\":\"x\"},\"binaryData\":{\"a\":\"eA==\"}}",
+                  "data[a]: Invalid value: \"a\": duplicate of key present in binaryData\n" },
                 { "ConfigMap", NULL, "{\"data\":{\"a\":\"x\"},\"binaryData\":{\"b\":\"eA==\"}}", "" },
                 { "ConfigMap", NULL, "{\"data\":{\"a/b\":\"x\"}}",
                   "data[a/b]: Invalid value: \"a/b\": " KEY_TEXT "\n" },
@@ -308,5 +333,5 @@ TEST(large_data)
         memcpy(text, "{\"data\":{\"a\":\"", 14);
         memset(text + 14, 'x', n);
         memcpy(text + 14 + n, "\"}}", 4);
-        ASSERT_STR(check(&a, "ConfigMap", NULL, text), STR("<nil>: Too long: may not be more than 1048576 bytes\n"));
+        ASSERT_STR(check(&a, "ConfigMap", NULL, text), STR("[]: Too long: may not be more than 1048576 bytes\n"));
 }
