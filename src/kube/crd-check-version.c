@@ -247,6 +247,29 @@ static void check_schema(struct field_errors *errors, struct str field, const st
         schema_unref(schema);
 }
 
+static bool has_status(const struct value *version)
+{
+        return value_is_object(value_find(version, "subresources", "status"));
+}
+
+static bool has_status_anywhere(const struct value *versions)
+{
+        VALUE_FOREACH_ITEM (version, versions)
+                if (has_status(version))
+                        return true;
+        return false;
+}
+
+static void check_root(struct field_errors *errors, struct str field, const struct value *openapi, bool status)
+{
+        const struct value *type = field_of(openapi, "type");
+
+        if (status && !str_is_empty(value_str(type)) && !str_equal(value_str(type), STR("object")))
+                field_error_add(errors, FIELD_INVALID, arena_printf(errors->arena, "%.*s.type", STR_ARG(field)), type,
+                                "only \"object\" is allowed as the type at the root of the schema if the status "
+                                "subresource is enabled");
+}
+
 static void check_schemas(struct field_errors *errors, const struct value *versions, bool is_hoisted,
                           struct str_list *warnings)
 {
@@ -256,18 +279,52 @@ static void check_schemas(struct field_errors *errors, const struct value *versi
 
                 if (!schema)
                         field_error_add(errors, FIELD_REQUIRED, field, NULL, "%s", "");
-                else if (!is_hoisted)
-                        check_schema(errors, field, schema, warnings);
-                else if (i == 0)
-                        check_schema(errors, STR("spec.validation.openAPIV3Schema"), schema, warnings);
+                if (!schema || (is_hoisted && i > 0))
+                        continue;
+                if (is_hoisted)
+                        field = STR("spec.validation.openAPIV3Schema");
+                check_schema(errors, field, schema, warnings);
+                check_root(errors, field, schema,
+                           is_hoisted ? has_status_anywhere(versions) : has_status(value_item(versions, i)));
         }
 }
 
 /* --- All of it --- */
 
+static bool is_zero(const struct value *v)
+{
+        return !v || value_is_null(v) || (value_is_bool(v) && !v->boolean) || (value_is_string(v) && v->n == 0) ||
+               (value_is_int(v) && v->integer == 0);
+}
+
+static bool is_same(const struct value *a, const struct value *b);
+
+static bool has_same_members(const struct value *a, const struct value *b)
+{
+        VALUE_FOREACH_MEMBER (m, a)
+                if (!is_same(&m->value, value_get(b, m->key)))
+                        return false;
+        VALUE_FOREACH_MEMBER (m, b)
+                if (!value_get(a, m->key) && !is_zero(&m->value))
+                        return false;
+        return true;
+}
+
+/* As upstream compares what it has decoded: a field that is not there has its zero value. */
 static bool is_same(const struct value *a, const struct value *b)
 {
-        return a == b || (a && b && value_equal(a, b));
+        if (a == b || (is_zero(a) && is_zero(b)))
+                return true;
+        if (value_is_object(a) && value_is_object(b))
+                return has_same_members(a, b);
+        if (!value_is_array(a) || !value_is_array(b))
+                return a && b && value_equal(a, b);
+        if (value_count(a) != value_count(b))
+                return false;
+        for (size_t i = 0; i < value_count(a); i++)
+                if (!is_same(value_item(a, i), value_item(b, i)))
+                        return false;
+        return true;
 }
 
 static bool is_same_everywhere(const struct value *versions, const char *key)

@@ -72,6 +72,13 @@ TEST(from_bad_crds)
         arena_init(&a, "test", 0);
         ASSERT_INT(kind_from_crd(from_json(&a, "{}"), &k, &err), ERR_INVALID);
         ASSERT_TEXT(err_message(&err), "spec.versions: Required value");
+        ASSERT_INT(kind_from_crd(from_json(&a, "{\"spec\":{\"versions\":[{\"name\":\"v1\"},{\"name\":\"v2\",\"schema\":"
+                                               "{\"openAPIV3Schema\":"
+                                               "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\","
+                                               "\"pattern\":\"(\"}}}}}]}}"),
+                                 &k, &err),
+                   ERR_INVALID);
+        ASSERT(str_find(str_from(err_message(&err)), STR("spec.versions[1].schema.openAPIV3Schema")) >= 0);
 }
 
 TEST(without_a_schema)
