@@ -60,7 +60,7 @@ struct object_list {
         const struct value *const *values;
         size_t n;
         struct str resource_version;
-        struct str continue_token; /* "": no more */
+        struct str continue_token; /* "": no more. On ERR_EXPIRED of a token: one that goes on at what is there now */
         int64_t remaining;         /* -1: not known */
 };
 
@@ -70,7 +70,7 @@ struct watch_request {
         const struct label_selector *labels;
         const struct field_selector *fields;
         struct str resource_version; /* "" and "0": what is there first, as added */
-        bool sends_initial_events;   /* with a bookmark at their end */
+        bool sends_initial_events;   /* what is there first; with a bookmark at its end if bookmarks are wanted */
         bool wants_bookmarks;
 };
 

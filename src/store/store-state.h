@@ -237,8 +237,6 @@ int kinds_collect(struct store *s, struct run *run, struct str crd_name, struct 
 /* --- store-read.c --- */
 
 int read_get(struct cluster *c, struct run *run, const struct get_request *req, struct object **ret, struct err *err);
-int read_list(struct cluster *c, struct run *run, const struct list_request *req, struct object_list *ret,
-              struct err *err);
 
 /* The object as a reader of the version gets it; *ret_value may be NULL. The result is pinned to the arena. */
 int read_object(struct store *s, const struct served *served, struct arena *a, struct object *stored, uint32_t serial,
@@ -249,6 +247,11 @@ int read_version_number(struct str text, uint64_t *ret, struct err *err);
 
 /* Waits until the store has reached the version. */
 int read_await_version(struct store *s, struct run *run, uint64_t version, struct err *err);
+
+/* --- store-list.c --- */
+
+int read_list(struct cluster *c, struct run *run, const struct list_request *req, struct object_list *ret,
+              struct err *err);
 
 /* One consistent view of a table, or of a namespace of it: objects in order, with a reference each. */
 struct listing {
@@ -300,16 +303,27 @@ const struct value *namespaces_begin_deletion(struct arena *a, const struct valu
 int namespaces_check_delete(const struct write_request *req, const struct kind *kind, struct err *err);
 int namespaces_collect(struct store *s, struct run *run, struct str name, struct err *err);
 
-/* --- store-gc.c: the collector, one thread --- */
+/* --- store-collector.c: one thread --- */
 
 int collector_start(struct store *s, struct err *err);
 void collector_stop(struct store *s);
 
-/* What a commit means for the collector. after is NULL when the object was removed. Under the mutex. */
+/* What a commit means for the collector. after is NULL when the object was removed. Under the mutex, as the next three. */
 void collector_notice(struct store *s, struct entry *e, const struct facts *before, const struct facts *after);
+
+/* Tasks: `o` an object by its uid, `d` the dependents of a uid that is gone, `n` a namespace, `c` a CRD that is being deleted, `e`
+ * the names of a CRD. */
 void collector_add(struct store *s, char type, struct str about);
+void collector_add_object(struct store *s, char type, uint64_t uid);
 void collector_kinds_changed(struct store *s);
 int collector_settle(struct store *s, struct run *run, struct err *err);
+
+#define TASK_DEFERRED 1 /* what a task returns when it needs a kind that is not served */
+
+/* --- store-gc.c --- */
+
+int collect_object(struct store *s, struct run *run, uint64_t uid, struct err *err);
+int collect_dependents(struct store *s, struct run *run, uint64_t uid);
 
 /* Deletes an object in the name of the collector. Gone already is fine. */
 int collector_delete(struct store *s, struct run *run, const struct value *object, enum propagation propagation,

@@ -15,7 +15,7 @@ struct store_options {
         size_t history_events;   /* kept for watches; 0: 100,000 */
         size_t history_bytes;    /* 0: 64 MiB */
         size_t watch_bytes;      /* queued for one watcher before it is cut off; 0: 16 MiB */
-        bool accepts_any_kind;   /* kinds without a CRD are schemaless objects */
+        bool accepts_any_kind;   /* kinds without a CRD are schemaless objects, namespaced iff the first of them is */
         bool creates_namespaces; /* a namespace nobody made is made when something is created in it */
         bool records_writes;     /* keep every write with its cause, see store_writes */
         bool without_gc;         /* no garbage collection, namespace or CRD controllers: for tests of the rest */
@@ -24,16 +24,17 @@ struct store_options {
 /* The result is a cluster: cluster_get(&store->cluster...) by store_cluster. Bootstraps the namespaces default, kube-system,
  * kube-public and kube-node-lease. */
 int store_new(const struct store_options *options, struct store **ret, struct err *err);
-void store_free(struct store *s);
+void store_free(struct store *s); /* NULL is fine; its watches are freed before */
 struct cluster *store_cluster(struct store *s);
 
 /* Admission hooks, before the first write. */
 void store_add_hook(struct store *s, const struct admission_hook *hook);
 
-/* The scope of kinds that nobody described, asked when one is met; NULL: namespaced iff the object has a namespace. */
+/* The version of the newest commit. */
 uint64_t store_version(struct store *s);
 
-/* Waits until garbage collection and the namespace and CRD controllers have nothing left to do. */
+/* Waits until garbage collection and the namespace and CRD controllers have nothing left to do but to wait: for finalizers that
+ * are somebody else's, for kinds that are not served, for another try of what was refused. */
 int store_settle(struct store *s, struct run *run, struct err *err);
 
 /* Every write that changed something, in order. */

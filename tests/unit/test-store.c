@@ -654,3 +654,64 @@ TEST(depth_has_a_limit)
                    ERR_LIMIT);
         ASSERT_TEXT(err_message(&f.err), "the object is nested deeper than the limit of 1000 levels");
 }
+
+/* --- The pipeline behind it, as far as the store has a part in it --- */
+
+static int apply(struct fixture *f, const char *manager, bool force, const struct value *body, struct write_result *ret)
+{
+        return write_request(f,
+                             (struct write_request) { .verb = WRITE_APPLY,
+                                                      .key = object_key_of(body),
+                                                      .body = body,
+                                                      .manager = str_from(manager),
+                                                      .force = force },
+                             ret);
+}
+
+TEST(applied_objects)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct write_result result;
+        const struct value *red, *blue;
+
+        fixture_init(&f);
+        red = JSON(
+                &f,
+                "{'apiVersion':'example.org/v1','kind':'Widget','metadata':{'name':'a','namespace':'default'},'spec':{"
+                "'color':'red'}}");
+        blue = JSON(
+                &f,
+                "{'apiVersion':'example.org/v1','kind':'Widget','metadata':{'name':'a','namespace':'default'},'spec':{"
+                "'color':'blue'}}");
+        MUST(&f, apply(&f, "one", false, red, &result));
+        ASSERT(result.is_created && result.is_changed);
+        MUST(&f, apply(&f, "one", false, red, &result));
+        ASSERT(!result.is_created && !result.is_changed);
+        ASSERT_STR(meta_resource_version(result.value), STR("5"));
+        ASSERT_INT(apply(&f, "two", false, blue, &result), ERR_CONFLICT);
+        ASSERT_TEXT(err_message(&f.err), "Apply failed with 1 conflict: conflict with \"one\": .spec.color");
+        MUST(&f, apply(&f, "two", true, blue, &result));
+        ASSERT_STR(value_str(value_find(result.value, "spec", "color")), STR("blue"));
+        ASSERT_INT(store_version(f.store), 6);
+}
+
+TEST(the_request_is_wrong_before_its_namespace_is)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct write_request req = { .verb = WRITE_CREATE, .key = key_of(widget_gvk(), "nowhere", "a") };
+
+        fixture_init(&f);
+        req.body =
+                JSON(&f,
+                     "{'apiVersion':'example.org/v2','kind':'Widget','metadata':{'name':'a','namespace':'nowhere'}}");
+        ASSERT(write_request(&f, req, NULL) < 0);
+        ASSERT_INT(f.err.reason, REASON_BAD_REQUEST);
+        req.body = widget(&f, "nowhere", "Not A Name", "");
+        req.key.name = STR("Not A Name");
+        ASSERT_INT(write_request(&f, req, NULL), ERR_NOT_FOUND);
+        ASSERT_TEXT(err_message(&f.err), "namespaces \"nowhere\" not found");
+        req.key = key_of(widget_gvk(), "default", "Not A Name");
+        req.body = widget(&f, "default", "Not A Name", "");
+        ASSERT(write_request(&f, req, NULL) < 0);
+        ASSERT_INT(f.err.reason, REASON_INVALID);
+}
