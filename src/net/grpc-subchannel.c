@@ -74,20 +74,22 @@ static void lost(struct subchannel *sub, const struct err *err)
         channel_lost(c);
 }
 
-/* A connection that worked is replaced at once; one that broke before it could, or soon after, is not tried again and again. */
+/* A connection that worked is replaced at once; one that broke before it could is tried less and less often, one that broke soon after
+ * takes the first pause each time: it was ready, so the peer is there. */
 static void rest_or_retry(struct subchannel *sub)
 {
         int64_t enough_ns = sub->channel->options.backoff_ms * NS_PER_MS;
+        bool was_ready = sub->state == SUBCHANNEL_READY;
 
         if (sub->is_removed)
                 return;
         uv_timer_stop(&sub->timer);
-        if (sub->state != SUBCHANNEL_READY || clock_mono_ns() - sub->ready_ns < enough_ns) {
+        if (was_ready)
+                sub->n_failures = 0;
+        if (was_ready && clock_mono_ns() - sub->ready_ns >= enough_ns)
+                sub->state = SUBCHANNEL_IDLE;
+        else
                 back_off(sub);
-                return;
-        }
-        sub->n_failures = 0;
-        sub->state = SUBCHANNEL_IDLE;
 }
 
 static void on_connection_drain(struct http_connection *http)

@@ -31,7 +31,9 @@ static const struct {
 struct stage {
         struct server plain, secure;
         struct tls_config *server_tls, *client_tls; /* the client has no certificate */
-        struct grpc_channel *good, *reset;
+        struct grpc_channel *good[N_THREADS]; /* one each: a server ends a connection on which too much is canceled */
+        struct grpc_channel *reset;
+        _Atomic size_t n_threads;
         char nobody[64]; /* a target where nobody listens */
         long n_calls;
         _Atomic long n_begun, n_wrong, n_of[_N_KINDS];
@@ -124,7 +126,7 @@ static int call_anew(const char *target, struct tls_config *tls, struct arena *a
         return r;
 }
 
-static int call_canceled(struct stage *s, bool is_before, struct arena *a, struct err *err)
+static int call_canceled(struct grpc_channel *good, bool is_before, struct arena *a, struct err *err)
 {
         _cleanup_cancel_ struct cancel *cancel = cancel_new(NULL);
         struct grpc_call_options options = { .deadline = deadline_after_ms(60000), .cancel = cancel };
@@ -135,11 +137,11 @@ static int call_canceled(struct stage *s, bool is_before, struct arena *a, struc
                 cancel_trigger(cancel, "enough");
         else
                 cancel_ref(cancel); /* the handler's */
-        return grpc_call(s->good, is_before ? STR("/test.Test/Echo") : STR("/test.Test/CancelMe"), request, &options, a,
+        return grpc_call(good, is_before ? STR("/test.Test/Echo") : STR("/test.Test/CancelMe"), request, &options, a,
                          &reply, err);
 }
 
-static int fail_call(struct stage *s, enum kind kind, struct arena *a, struct err *err)
+static int fail_call(struct stage *s, struct grpc_channel *good, enum kind kind, struct arena *a, struct err *err)
 {
         struct grpc_reply reply;
 
@@ -151,22 +153,23 @@ static int fail_call(struct stage *s, enum kind kind, struct arena *a, struct er
         case RESET:
                 return call(s->reset, "/test.Test/Echo", STR("x"), 60000, a, &reply, err);
         case DEADLINE:
-                return call(s->good, "/test.Test/Hang", STR("x"), 1, a, &reply, err);
+                return call(good, "/test.Test/Hang", STR("x"), 1, a, &reply, err);
         case CANCELED_BEFORE:
         case CANCELED:
-                return call_canceled(s, kind == CANCELED_BEFORE, a, err);
+                return call_canceled(good, kind == CANCELED_BEFORE, a, err);
         case UNIMPLEMENTED:
-                return call(s->good, "/test.Test/Nope", STR("x"), 60000, a, &reply, err);
+                return call(good, "/test.Test/Nope", STR("x"), 60000, a, &reply, err);
         case STATUS:
         case _N_KINDS:
                 break;
         }
-        return call(s->good, "/test.Test/Echo", STR("fail"), 60000, a, &reply, err);
+        return call(good, "/test.Test/Echo", STR("fail"), 60000, a, &reply, err);
 }
 
 static void run_calls(void *arg)
 {
         struct stage *s = arg;
+        struct grpc_channel *good = s->good[atomic_fetch_add(&s->n_threads, 1)];
         long number;
 
         while ((number = atomic_fetch_add(&s->n_begun, 1)) < s->n_calls) {
@@ -176,7 +179,7 @@ static void run_calls(void *arg)
                 int r;
 
                 arena_init(&a, "failing call", 0);
-                r = fail_call(s, kind, &a, &err);
+                r = fail_call(s, good, kind, &a, &err);
                 atomic_fetch_add(&s->n_of[kind], 1);
                 if (r == kinds[kind].code)
                         continue;
@@ -192,6 +195,7 @@ static void run_round(struct stage *s, long n_calls)
 
         s->n_calls = n_calls;
         s->n_begun = 0;
+        s->n_threads = 0;
         for (size_t i = 0; i < N_THREADS; i++)
                 ASSERT(thread_start("failing", run_calls, s, &threads[i], &err) == 0);
         for (size_t i = 0; i < N_THREADS; i++)
@@ -252,7 +256,8 @@ static void stage_init(struct stage *s, struct world *v, struct resetter *r)
         s->server_tls = config(v->server, true);
         s->plain = start_server(NULL);
         s->secure = start_server(s->server_tls);
-        s->good = open_channel(s->plain.target, NULL);
+        for (size_t i = 0; i < N_THREADS; i++)
+                s->good[i] = open_channel(s->plain.target, NULL);
         s->reset = open_channel(r->target, &options);
         close(raw_listen(&a));
         target_of(&a, s->nobody);
@@ -260,7 +265,8 @@ static void stage_init(struct stage *s, struct world *v, struct resetter *r)
 
 static void stage_done(struct stage *s, struct world *v, struct resetter *r)
 {
-        grpc_channel_unref(s->good);
+        for (size_t i = 0; i < N_THREADS; i++)
+                grpc_channel_unref(s->good[i]);
         grpc_channel_unref(s->reset);
         resetter_stop(r);
         grpc_server_free(s->plain.s);
@@ -281,7 +287,7 @@ TEST(failing_calls_leave_nothing_behind)
         struct holdings before, after;
 
         stage_init(&s, &v, &r);
-        run_round(&s, 2000); /* until every part has what it keeps */
+        run_round(&s, 8000); /* until every part has what it keeps, the last 256 streams of each connection too */
         before = rest();
         run_round(&s, n_calls);
         after = settle(&before, SLACK_BYTES);
@@ -292,6 +298,7 @@ TEST(failing_calls_leave_nothing_behind)
         ASSERT(after.heap_bytes <= before.heap_bytes + SLACK_BYTES);
         /* A connection takes all its calls with it. */
         ASSERT(atomic_load(&r.n_reset) * N_THREADS >= atomic_load(&s.n_of[RESET]));
-        ASSERT_INT(grpc_channel_stats(s.good).n_calls, 0);
+        for (size_t i = 0; i < N_THREADS; i++)
+                ASSERT_INT(grpc_channel_stats(s.good[i]).n_calls, 0);
         stage_done(&s, &v, &r);
 }
