@@ -1,0 +1,381 @@
+/* From desired state to the cluster (spec/engine 2.6, 2.9-2.12). The order is what makes a crash harmless: deletes, then references,
+ * then what they refer to. */
+#include "reconcile-state.h"
+
+#include <stdlib.h>
+
+#include "buf.h"
+#include "composed.h"
+#include "owner.h"
+#include "path.h"
+
+static int compare_observed(const void *key, const void *resource)
+{
+        return str_compare(*(const struct str *)key, ((const struct observed_resource *)resource)->key);
+}
+
+static const struct observed_resource *find_observed(const struct reconcile *r, struct str key)
+{
+        return bsearch(&key, r->observed, r->n_observed, sizeof(*r->observed), compare_observed);
+}
+
+/* --- Desired resources --- */
+
+/* A namespaced composite composes namespaced resources, in its own namespace. */
+static int check_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+{
+        struct str kind_name = value_str(value_get(object, STR("kind"))), given = meta_namespace(object);
+        const struct kind *kind;
+        int e;
+
+        if (!r->is_namespaced)
+                return 0;
+        if (given.n) {
+                if (!str_equal(given, meta_namespace(r->xr.object)))
+                        reconcile_event(
+                                r, true, STR("NamespaceOverridden"),
+                                "cannot create composed resource \"%.*s\" in namespace \"%.*s\", using XR namespace "
+                                "\"%.*s\" instead",
+                                STR_ARG(key), STR_ARG(given), STR_ARG(meta_namespace(r->xr.object)));
+                return 0;
+        }
+        if (r->options->is_render && kind_name.n)
+                return 0; /* nobody gave it the kinds: all of them may be namespaced */
+        if (kind_name.n == 0)
+                e = err_set(err, ERR_INVALID, "Object 'Kind' is missing in 'unstructured object has no kind'");
+        else
+                e = cluster_kind(r->options->cluster, r->run, gvk_of(object), &kind, err);
+        if (e < 0) {
+                if (kind_name.n)
+                        err_wrap(err, "failed to get restmapping");
+                return err_wrap(err, "cannot check if composed resource \"%.*s\" is namespaced (a %.*s named %.*s)",
+                                STR_ARG(key), STR_ARG(kind_name), STR_ARG(meta_name(object)));
+        }
+        if (!kind->is_namespaced)
+                return err_set(
+                        err, ERR_INVALID,
+                        "cannot apply cluster scoped composed resource \"%.*s\" (a %.*s named %.*s) for a namespaced "
+                        "composite resource.",
+                        STR_ARG(key), STR_ARG(kind_name), STR_ARG(meta_name(object)));
+        return 0;
+}
+
+static int prepare_one(struct reconcile *r, const struct fn_resource *wanted, struct composed_resource *ret,
+                       struct err *err)
+{
+        const struct observed_resource *observed = find_observed(r, wanted->name);
+        struct composed_scope scope = { .composite = r->xr.object, .is_namespaced = r->is_namespaced };
+        struct fn_struct given = wanted->object;
+        const struct value *object;
+        int e = fn_struct_value(r->arena, &given, &object, err);
+
+        if (e >= 0)
+                e = value_settle(r->arena, object ? object : &value_empty_object, &object, err);
+        if (e < 0)
+                return e;
+        if (!observed) {
+                e = check_scope(r, wanted->name, object, err);
+                if (e < 0)
+                        return e;
+        }
+        *ret = (struct composed_resource) { .key = wanted->name, .is_ready = wanted->ready == FN_READY_TRUE };
+        return composed_prepare(r->arena, &scope, wanted->name, object, observed ? observed->value : NULL, &ret->object,
+                                err);
+}
+
+static int prepare_all(struct reconcile *r, const struct fn_state *desired, struct err *err)
+{
+        r->composed = ARENA_NEW_ARRAY(r->arena, struct composed_resource, desired->n_resources + 1);
+        for (size_t i = 0; i < desired->n_resources; i++) {
+                int e = prepare_one(r, &desired->resources[i], &r->composed[i], err);
+
+                if (e < 0)
+                        return e;
+                r->n_composed++;
+        }
+        return 0;
+}
+
+/* --- What is no longer wanted --- */
+
+static bool ignore_not_found(int e, struct err *err)
+{
+        if (e != ERR_NOT_FOUND)
+                return false;
+        if (err)
+                err_done(err);
+        return true;
+}
+
+static int delete_one(struct reconcile *r, const struct observed_resource *o, struct err *err)
+{
+        struct run run = *r->run;
+        struct write_result result;
+        struct write_request update = {
+                .verb = WRITE_UPDATE,
+                .key = object_key_of(o->value),
+                .body = composed_without_labels(r->arena, o->value),
+                .manager = MANAGER_CONTROLLER,
+        };
+        struct write_request removal = {
+                .verb = WRITE_DELETE,
+                .key = update.key,
+                .precondition_uid = meta_uid(o->value),
+                .propagation = PROPAGATE_FOREGROUND,
+        };
+        int e;
+
+        run.cause = arena_printf(r->arena, "%.*s: resource \"%.*s\" is no longer desired", STR_ARG(r->run->cause),
+                                 STR_ARG(o->key));
+        e = cluster_write(r->options->cluster, &run, &update, &result, err);
+        if (e < 0)
+                return ignore_not_found(e, err) ? 0 : e;
+        e = cluster_write(r->options->cluster, &run, &removal, &result, err);
+        return ignore_not_found(e, err) ? 0 : e;
+}
+
+static int compare_key(const void *key, const void *resource)
+{
+        return str_compare(*(const struct str *)key, ((const struct composed_resource *)resource)->key);
+}
+
+static bool is_desired(const struct reconcile *r, struct str key)
+{
+        return bsearch(&key, r->composed, r->n_composed, sizeof(*r->composed), compare_key);
+}
+
+static int collect_garbage(struct reconcile *r, struct err *err)
+{
+        for (size_t i = 0; i < r->n_observed; i++) {
+                const struct observed_resource *o = &r->observed[i];
+                struct owner_reference controller;
+                int e;
+
+                if (is_desired(r, o->key) || !owner_controller(o->value, &controller))
+                        continue;
+                if (str_equal(controller.uid, meta_uid(r->xr.object)))
+                        e = delete_one(r, o, err);
+                else
+                        e = err_set(err, ERR_CONFLICT,
+                                    "refusing to delete composed resource \"%.*s\" that is controlled by %.*s \"%.*s\"",
+                                    STR_ARG(o->key), STR_ARG(controller.kind), STR_ARG(controller.name));
+                if (e < 0)
+                        return err_wrap(err, "cannot garbage collect composed resources that are no longer desired");
+        }
+        return 0;
+}
+
+/* --- References --- */
+
+static struct value minimal(struct reconcile *r)
+{
+        struct object_builder b, metadata;
+
+        object_builder_init(&metadata, r->arena, 3);
+        object_builder_add(&metadata, STR("name"), value_of_str(meta_name(r->xr.object)));
+        if (meta_namespace(r->xr.object).n)
+                object_builder_add(&metadata, STR("namespace"), value_of_str(meta_namespace(r->xr.object)));
+        object_builder_init(&b, r->arena, 4);
+        object_builder_add(&b, STR("apiVersion"), *value_get(r->xr.object, STR("apiVersion")));
+        object_builder_add(&b, STR("kind"), *value_get(r->xr.object, STR("kind")));
+        object_builder_add(&b, STR("metadata"), object_builder_finish(&metadata));
+        return object_builder_finish(&b);
+}
+
+static int apply(struct reconcile *r, const struct value *object, struct str subresource, struct str manager,
+                 struct write_result *ret, struct err *err)
+{
+        struct write_request req = {
+                .verb = WRITE_APPLY,
+                .key = object_key_of(object),
+                .subresource = subresource,
+                .body = object,
+                .manager = manager,
+                .force = true,
+        };
+
+        return cluster_write(r->options->cluster, r->run, &req, ret, err);
+}
+
+static int persist_references(struct reconcile *r, struct err *err)
+{
+        struct resource_reference *refs = ARENA_NEW_ARRAY(r->arena, struct resource_reference, r->n_composed + 1);
+        struct composite wanted = { .is_legacy = r->xr.is_legacy };
+        struct write_result result;
+        struct value list;
+        int e;
+
+        for (size_t i = 0; i < r->n_composed; i++) {
+                const struct value *object = r->composed[i].object;
+
+                refs[i] = (struct resource_reference) {
+                        .api_version = value_str(value_get(object, STR("apiVersion"))),
+                        .kind = value_str(value_get(object, STR("kind"))),
+                        .namespace = meta_namespace(object),
+                        .name = meta_name(object),
+                        .uid = meta_uid(object),
+                };
+        }
+        list = composite_refs_value(r->arena, refs, r->n_composed, r->is_namespaced);
+        wanted.object = value_put(r->arena, minimal(r));
+        wanted = composite_with(r->arena, &wanted, STR("resourceRefs"), value_put(r->arena, list));
+        e = apply(r, wanted.object, STR(""), MANAGER_COMPOSITE, &result, err);
+        if (e < 0)
+                return err_wrap(err, "cannot update composed resource references");
+        r->xr = composite_with(r->arena, &r->xr, STR("resourceRefs"), value_put(r->arena, list));
+        return 0;
+}
+
+/* --- Applying --- */
+
+static bool has_manager(const struct value *object, struct str prefix, size_t *ret_index)
+{
+        const struct value *list = value_get(meta(object), STR("managedFields"));
+
+        for (size_t i = 0; i < value_count(list); i++) {
+                if (!str_starts_with(value_str(value_get(value_item(list, i), STR("manager"))), prefix))
+                        continue;
+                *ret_index = i;
+                return true;
+        }
+        return false;
+}
+
+/* Objects that were written before server-side apply was used give up what nobody claims any more (2.12). */
+static int upgrade_managers(struct reconcile *r, const struct value *object, struct err *err)
+{
+        size_t ssa, first;
+        bool has_ssa = has_manager(object, STR("apiextensions.crossplane.io/composed"), &ssa);
+        bool has_first = has_manager(object, STR("before-first-apply"), &first);
+        struct write_request req = { .verb = WRITE_JSON_PATCH, .key = object_key_of(object) };
+        struct write_result result;
+        struct array_builder operations;
+        struct object_builder b;
+        int e;
+
+        if (!value_get(meta(object), STR("creationTimestamp")) || (has_ssa && !has_first))
+                return 0;
+        array_builder_init(&operations, r->arena, 2);
+        object_builder_init(&b, r->arena, 3);
+        if (has_ssa) {
+                object_builder_add(&b, STR("op"), value_of_literal("remove"));
+                object_builder_add(&b, STR("path"),
+                                   value_of_str(arena_printf(r->arena, "/metadata/managedFields/%zu", first)));
+        } else {
+                object_builder_add(&b, STR("op"), value_of_literal("replace"));
+                object_builder_add(&b, STR("path"), value_of_literal("/metadata/managedFields"));
+                object_builder_add(&b, STR("value"), value_of_items(r->arena, &value_empty_object, 1));
+        }
+        array_builder_add(&operations, object_builder_finish(&b));
+        object_builder_init(&b, r->arena, 3);
+        object_builder_add(&b, STR("op"), value_of_literal("replace"));
+        object_builder_add(&b, STR("path"), value_of_literal("/metadata/resourceVersion"));
+        object_builder_add(&b, STR("value"), value_of_str(meta_resource_version(object)));
+        array_builder_add(&operations, object_builder_finish(&b));
+        req.body = value_put(r->arena, array_builder_finish(&operations));
+        req.manager = MANAGER_CONTROLLER;
+        e = cluster_write(r->options->cluster, r->run, &req, &result, err);
+        return ignore_not_found(e, err) ? 0 : e;
+}
+
+static int apply_one(struct reconcile *r, struct composed_resource *c, struct str manager, struct err *err)
+{
+        _cleanup_err_ struct err inner = { 0 };
+        struct write_result result;
+        int e = apply(r, c->object, STR(""), manager, &result, &inner);
+
+        c->is_synced = e >= 0;
+        if (e >= 0) {
+                c->object = result.value;
+                return 0;
+        }
+        err_wrap(&inner, "cannot apply composed resource \"%.*s\"", STR_ARG(c->key));
+        if (inner.reason != REASON_INVALID)
+                return err_move(err, &inner);
+        reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(&inner));
+        return 0;
+}
+
+static int apply_all(struct reconcile *r, struct err *err)
+{
+        struct str manager = composite_composed_manager(r->arena, r->xr.object);
+        int e;
+
+        for (size_t i = 0; i < r->n_observed; i++) {
+                e = r->options->is_render ? 0 : upgrade_managers(r, r->observed[i].value, err);
+                if (e < 0)
+                        return e;
+        }
+        for (size_t i = 0; i < r->n_composed; i++) {
+                e = apply_one(r, &r->composed[i], manager, err);
+                if (e < 0)
+                        return e;
+        }
+        return 0;
+}
+
+/* --- Status --- */
+
+/* What the functions want of the composite, as something that can be applied: its identity is the engine's. */
+static int wanted_composite(struct reconcile *r, struct fn_state *desired, const struct value **ret, struct err *err)
+{
+        const struct value *conditions = value_find(r->xr.object, "status", "conditions");
+        const struct value *object = NULL, *status;
+        int e = 0;
+
+        if (desired->has_composite)
+                e = fn_struct_value(r->arena, &desired->composite.object, &object, err);
+        if (e >= 0)
+                e = value_settle(r->arena, object ? object : &value_empty_object, &object, err);
+        if (e < 0)
+                return e;
+        object = value_with(r->arena, object, STR("apiVersion"), value_get(r->xr.object, STR("apiVersion")));
+        object = value_with(r->arena, object, STR("kind"), value_get(r->xr.object, STR("kind")));
+        object = meta_with(r->arena, object, STR("name"), value_get(meta(r->xr.object), STR("name")));
+        object = meta_with(r->arena, object, STR("namespace"), value_get(meta(r->xr.object), STR("namespace")));
+        object = meta_with(r->arena, object, STR("uid"), value_get(meta(r->xr.object), STR("uid")));
+        if (value_count(conditions) == 0) {
+                *ret = object;
+                return 0;
+        }
+        status = value_get(object, STR("status"));
+        if (!value_is_object(status))
+                object = value_with(r->arena, object, STR("status"), &value_empty_object);
+        VALUE_FOREACH_ITEM (item, conditions) {
+                struct condition c = condition_of(item);
+
+                object = conditions_set(r->arena, object, &c, 1);
+        }
+        *ret = object;
+        return 0;
+}
+
+static int apply_status(struct reconcile *r, struct fn_state *desired, struct err *err)
+{
+        struct write_result result;
+        const struct value *wanted;
+        int e = wanted_composite(r, desired, &wanted, err);
+
+        if (e >= 0)
+                e = apply(r, wanted, STR("status"), MANAGER_COMPOSITE, &result, err);
+        if (e < 0)
+                return err_wrap(err, "cannot apply composite resource status");
+        r->xr.object = result.value;
+        return 0;
+}
+
+int compose(struct reconcile *r, struct err *err)
+{
+        struct fn_state desired;
+        int e;
+
+        if ((e = observe(r, err)) < 0 || (e = run_pipeline(r, &desired, err)) < 0)
+                return e;
+        if ((e = fn_state_open(r->arena, &desired, err)) < 0 || (e = prepare_all(r, &desired, err)) < 0)
+                return e;
+        if ((e = collect_garbage(r, err)) < 0 || (e = persist_references(r, err)) < 0 || (e = apply_all(r, err)) < 0)
+                return e;
+        r->connection = desired.composite.connection;
+        r->ready = desired.has_composite ? desired.composite.ready : FN_READY_UNSPECIFIED;
+        return apply_status(r, &desired, err);
+}

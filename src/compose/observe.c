@@ -1,0 +1,132 @@
+/* What there is of the composed resources (spec/engine 2.1). */
+#include "reconcile-state.h"
+
+#include <stdlib.h>
+
+#include "base64.h"
+#include "buf.h"
+#include "composed.h"
+#include "owner.h"
+
+static int compare_bytes(const void *a, const void *b)
+{
+        return str_compare(((const struct fn_bytes *)a)->key, ((const struct fn_bytes *)b)->key);
+}
+
+/* The data of a Secret that a reference names; nothing when it is not there. */
+static int secret_data(struct reconcile *r, struct str namespace, struct str name, struct fn_bytes_map *ret,
+                       struct err *err)
+{
+        struct object_key key = { .gvk = { STR(""), STR("v1"), STR("Secret") }, .namespace = namespace, .name = name };
+        _cleanup_err_ struct err inner = { 0 };
+        const struct value *secret, *data;
+        struct fn_bytes *p;
+        size_t n = 0;
+        int e = cluster_get_value(r->options->cluster, r->run, &key, &secret, &inner);
+
+        *ret = (struct fn_bytes_map) { 0 };
+        if (e == ERR_NOT_FOUND)
+                return 0;
+        if (e < 0)
+                return err_move(err, &inner);
+        data = value_get(secret, STR("data"));
+        p = ARENA_NEW_ARRAY(r->arena, struct fn_bytes, value_count(data) + 1);
+        VALUE_FOREACH_MEMBER (m, data) {
+                _cleanup_buf_ struct buf bytes = BUF_INIT(0);
+
+                if (base64_decode(&bytes, value_str(&m->value), BASE64_STD, NULL) >= 0)
+                        p[n++] = (struct fn_bytes) { m->key, buf_to_arena(&bytes, r->arena) };
+        }
+        qsort(p, n, sizeof(*p), compare_bytes);
+        *ret = (struct fn_bytes_map) { p, n };
+        return 0;
+}
+
+int connection_of(struct reconcile *r, const struct value *object, struct fn_bytes_map *ret, struct err *err)
+{
+        const struct value *reference = value_find(object, "spec", "writeConnectionSecretToRef");
+        struct str namespace = meta_namespace(object), name = value_str(value_get(reference, STR("name")));
+        int e;
+
+        *ret = (struct fn_bytes_map) { 0 };
+        if (name.n == 0)
+                return 0;
+        if (namespace.n == 0)
+        namespace = value_str(value_get(reference, STR("namespace")));
+        e = secret_data(r, namespace, name, ret, err);
+        return e < 0 ? err_wrap(err, "cannot get connection secret") : 0;
+}
+
+static bool is_foreign(const struct reconcile *r, const struct value *object)
+{
+        struct owner_reference controller;
+
+        return owner_controller(object, &controller) && !str_equal(controller.uid, meta_uid(r->xr.object));
+}
+
+/* 1 when it was added, 0 when it does not count. */
+static int observe_one(struct reconcile *r, const struct resource_reference *ref, struct observed_resource *ret,
+                       struct err *err)
+{
+        struct get_request get = {
+                .key = { .gvk = { .kind = ref->kind }, .namespace = ref->namespace, .name = ref->name }
+        };
+        _cleanup_err_ struct err inner = { 0 };
+        int e = gvk_split_api_version(ref->api_version, &get.key.gvk.group, &get.key.gvk.version, &inner);
+
+        if (r->is_namespaced)
+                get.key.namespace = meta_namespace(r->xr.object);
+        if (e >= 0)
+                e = cluster_get(r->options->cluster, r->run, &get, &ret->object, &inner);
+        if (e == ERR_NOT_FOUND)
+                return 0;
+        if (e < 0) {
+                err_move(err, &inner);
+                return err_wrap(err, "cannot get composed resource");
+        }
+        ret->value = object_value(ret->object, r->arena);
+        if (is_foreign(r, ret->value))
+                return 0;
+        ret->key = composed_key(ret->value);
+        if (ret->key.n == 0)
+                return err_set(err, ERR_INVALID,
+                               "encountered composed resource without required "
+                               "\"crossplane.io/composition-resource-name\" annotation");
+        e = connection_of(r, ret->value, &ret->connection, err);
+        return e < 0 ? e : 1;
+}
+
+static int compare_observed(const void *a, const void *b)
+{
+        return str_compare(((const struct observed_resource *)a)->key, ((const struct observed_resource *)b)->key);
+}
+
+/* By key; of two with one key the later reference counts. */
+static void put_observed(struct reconcile *r, const struct observed_resource *o)
+{
+        for (size_t i = 0; i < r->n_observed; i++)
+                if (str_equal(r->observed[i].key, o->key)) {
+                        r->observed[i] = *o;
+                        return;
+                }
+        r->observed[r->n_observed++] = *o;
+}
+
+int observe(struct reconcile *r, struct err *err)
+{
+        const struct resource_reference *refs;
+        size_t n = composite_resource_refs(r->arena, &r->xr, &refs);
+
+        r->observed = ARENA_NEW_ARRAY(r->arena, struct observed_resource, n + 1);
+        for (size_t i = 0; i < n; i++) {
+                struct observed_resource o = { 0 };
+                int e = refs[i].name.n ? observe_one(r, &refs[i], &o, err) : 0;
+
+                if (e < 0)
+                        return err_wrap(err, "cannot get existing composed resources");
+                if (e > 0)
+                        put_observed(r, &o);
+        }
+        qsort(r->observed, r->n_observed, sizeof(*r->observed), compare_observed);
+        return 0;
+}

@@ -1,0 +1,128 @@
+/* Running the steps of a revision's pipeline (spec/engine 2.2, 2.3, 2.8). */
+#include "reconcile-state.h"
+
+static struct step step_of(const struct value *v)
+{
+        struct str name = value_str(value_get(v, STR("step")));
+
+        return (struct step) {
+                .name = name.n ? name : value_str(value_get(v, STR("name"))),
+                .function = value_str(value_find(v, "functionRef", "name")),
+                .input = value_get(v, STR("input")),
+                .credentials = value_get(v, STR("credentials")),
+                .requirements = value_get(v, STR("requirements")),
+                .allowed_extra_resources = value_get(v, STR("allowedExtraResources")),
+                .max_iterations = value_int(value_get(v, STR("maxIterations")), 0),
+                .watches_extra_resources = value_bool(value_get(v, STR("watchExtraResources")), false),
+        };
+}
+
+/* Everything observed, once for all steps. */
+static int observed_state(struct reconcile *r, struct fn_state *ret, struct err *err)
+{
+        struct fn_resource *resources = ARENA_NEW_ARRAY(r->arena, struct fn_resource, r->n_observed + 1);
+        int e;
+
+        *ret = (struct fn_state) { .is_present = true, .is_open = true, .has_composite = true };
+        ret->composite.object.value = r->xr.object;
+        if (r->xr.is_legacy) {
+                e = connection_of(r, r->xr.object, &ret->composite.connection, err);
+                if (e < 0)
+                        return e;
+        }
+        for (size_t i = 0; i < r->n_observed; i++)
+                resources[i] = (struct fn_resource) {
+                        .name = r->observed[i].key,
+                        .object = { .object = r->observed[i].object, .value = r->observed[i].value },
+                        .connection = r->observed[i].connection,
+                };
+        ret->resources = resources;
+        ret->n_resources = r->n_observed;
+        return 0;
+}
+
+static void collect_conditions(struct reconcile *r, const struct fn_response *rsp)
+{
+        struct fn_condition *all =
+                ARENA_NEW_ARRAY(r->arena, struct fn_condition, r->n_conditions + rsp->n_conditions + 1);
+
+        if (r->n_conditions)
+                memcpy(all, r->conditions, r->n_conditions * sizeof(*all));
+        if (rsp->n_conditions)
+                memcpy(all + r->n_conditions, rsp->conditions, rsp->n_conditions * sizeof(*all));
+        r->conditions = all;
+        r->n_conditions += rsp->n_conditions;
+}
+
+/* Events of a response up to a fatal result, which is an error. */
+static int collect_results(struct reconcile *r, const struct step *step, const struct fn_response *rsp, struct err *err)
+{
+        for (size_t i = 0; i < rsp->n_results; i++) {
+                const struct fn_result *result = &rsp->results[i];
+                struct str reason = result->reason.n ? result->reason : STR("ComposeResources");
+
+                switch (result->severity) {
+                case FN_SEVERITY_FATAL:
+                        r->is_fatal = true;
+                        return err_set(err, ERR_FAILED, "pipeline step \"%.*s\" returned a fatal result: %.*s",
+                                       STR_ARG(step->name), STR_ARG(result->message));
+                case FN_SEVERITY_NORMAL:
+                case FN_SEVERITY_WARNING:
+                        reconcile_event(r, result->severity == FN_SEVERITY_WARNING, reason,
+                                        "Pipeline step \"%.*s\": %.*s", STR_ARG(step->name), STR_ARG(result->message));
+                        break;
+                case FN_SEVERITY_UNSPECIFIED:
+                        reconcile_event(
+                                r, true, reason,
+                                "Pipeline step \"%.*s\" returned a result of unknown severity (assuming warning): "
+                                "%.*s",
+                                STR_ARG(step->name), STR_ARG(result->message));
+                        break;
+                }
+        }
+        return 0;
+}
+
+static void note_ttl(struct reconcile *r, int64_t ttl_ns)
+{
+        if (ttl_ns > 0 && (r->ttl_ns == 0 || ttl_ns < r->ttl_ns))
+                r->ttl_ns = ttl_ns;
+}
+
+int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *err)
+{
+        const struct value *pipeline = value_find(r->revision, "spec", "pipeline");
+        struct fn_state observed, desired = { .is_present = true, .is_open = true };
+        struct fn_struct context = { .value = &value_empty_object };
+        struct step_context c = {
+                .run = r->run,
+                .cluster = r->options->cluster,
+                .registry = r->options->registry,
+                .policy = r->options->extra_resources,
+                .timeout_ns = r->options->step_timeout_ns,
+                .wants_diff = r->options->wants_records,
+                .observed = &observed,
+        };
+        int e = observed_state(r, &observed, err);
+
+        if (e < 0)
+                return e;
+        r->records = ARENA_NEW_ARRAY(r->arena, struct step_record, value_count(pipeline) + 1);
+        VALUE_FOREACH_ITEM (item, pipeline) {
+                struct step step = step_of(item);
+                struct fn_response rsp;
+
+                e = step_run(&c, &step, &desired, &context, &rsp, &r->records[r->n_records++], err);
+                if (e < 0)
+                        return e;
+                desired = rsp.desired;
+                context = rsp.context;
+                note_ttl(r, rsp.ttl_ns);
+                collect_conditions(r, &rsp);
+                e = collect_results(r, &step, &rsp, err);
+                if (e < 0)
+                        return e;
+        }
+        *ret_desired = desired;
+        return 0;
+}
