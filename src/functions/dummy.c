@@ -3,7 +3,7 @@
 #include "functions.h"
 
 #include "buf.h"
-#include "input.h"
+#include "fn-input.h"
 #include "proto-tables.h"
 
 struct dummy_input {
@@ -54,7 +54,7 @@ static int run_dummy(struct run *run, struct fn_request *req, struct fn_response
         int r;
 
         fn_response_init(rsp, req);
-        r = input_read(run->arena, req, &dummy_type, "Response", &input, &problem);
+        r = fn_input_read(run->arena, req, &dummy_type, "Response", &input, &problem);
         if (r < 0) {
                 fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "cannot get Function input from %s: %s",
                                        "*v1.RunFunctionRequest", err_message(&problem));

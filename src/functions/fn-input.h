@@ -59,5 +59,5 @@ struct input_type {
 /* Reads the input of the request, or {} when it has none, into *ret, a zeroed struct of the type in the caller's memory. apiVersion,
  * kind and metadata are allowed at the top. go_type names the input in errors: `Resources` gives `cannot get function input
  * *v1beta1.Resources from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into *v1beta1.Resources: DETAIL`. */
-int input_read(struct arena *a, struct fn_request *req, const struct input_type *type, const char *go_type, void *ret,
-               struct err *err);
+int fn_input_read(struct arena *a, struct fn_request *req, const struct input_type *type, const char *go_type,
+                  void *ret, struct err *err);

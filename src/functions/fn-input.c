@@ -1,4 +1,4 @@
-#include "input.h"
+#include "fn-input.h"
 
 #include "buf.h"
 #include "limits.h"
@@ -149,8 +149,8 @@ static int read_object(struct input *in, const struct place *place, const struct
         return 0;
 }
 
-int input_read(struct arena *a, struct fn_request *req, const struct input_type *type, const char *go_type, void *ret,
-               struct err *err)
+int fn_input_read(struct arena *a, struct fn_request *req, const struct input_type *type, const char *go_type,
+                  void *ret, struct err *err)
 {
         struct input in = { .arena = a, .err = err };
         const struct value *v;
