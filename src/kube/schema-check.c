@@ -407,7 +407,7 @@ static unsigned count_applied(const struct check *c, const struct schema_node *n
 
         count += check_node_type(c, n) != SCHEMA_UNTYPED || (n->extra && check_node_format(c, n) != FORMAT_NONE);
         if (value_is_string(v))
-                return count + 1 + (format != FORMAT_NONE);
+                return count + 1 + (format != FORMAT_NONE && format != FORMAT_UNKNOWN);
         return count + (v->type == VALUE_BOOL ? 0 : v->type == VALUE_OBJECT ? 1 : 2);
 }
 
