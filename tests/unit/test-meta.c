@@ -4,8 +4,18 @@
 
 static struct arena arena;
 
+static void finish(void)
+{
+        arena_done(&arena);
+}
+
 static void begin(void)
 {
+        static bool is_begun;
+
+        if (!is_begun)
+                atexit(finish);
+        is_begun = true;
         arena_done(&arena);
         arena_init(&arena, "test", 0);
 }
