@@ -436,9 +436,7 @@ static int read_duration(struct reader *outer, int64_t *ret_ns)
                         nanos = (int32_t)r.f.scalar;
         }
         if (__builtin_mul_overflow(seconds, 1000000000ll, ret_ns) || __builtin_add_overflow(*ret_ns, nanos, ret_ns))
-                *ret_ns = INT64_MAX;
-        if (*ret_ns < 0)
-                *ret_ns = 0;
+                *ret_ns = seconds < 0 ? -INT64_MAX : INT64_MAX;
         return e;
 }
 
@@ -635,7 +633,7 @@ static int read_conditions(struct arena *a, struct str part, struct fn_response 
 
 int fn_response_decode(struct arena *a, struct str bytes, struct fn_response *ret, struct err *err)
 {
-        struct fn_response rsp = { .ttl_ns = -1 };
+        struct fn_response rsp = { .ttl_ns = FN_TTL_ABSENT };
         struct fn_parts parts;
         int r = fn_parts_split(a, &proto_fn_v1_RunFunctionResponse, bytes, &parts, err);
 

@@ -223,11 +223,11 @@ static void append_response_meta(struct buf *b, const struct fn_response *rsp)
 {
         size_t start, duration;
 
-        if (rsp->tag.n == 0 && rsp->ttl_ns < 0)
+        if (rsp->tag.n == 0 && rsp->ttl_ns == FN_TTL_ABSENT)
                 return;
         start = begin(b, FN_RESPONSE_META);
         append_text(b, 1, rsp->tag);
-        if (rsp->ttl_ns >= 0) {
+        if (rsp->ttl_ns != FN_TTL_ABSENT) {
                 duration = begin(b, 2);
                 append_number(b, 1, rsp->ttl_ns / 1000000000);
                 append_number(b, 2, rsp->ttl_ns % 1000000000);

@@ -182,9 +182,11 @@ struct fn_requirements {
 
 bool fn_requirements_equal(const struct fn_requirements *a, const struct fn_requirements *b);
 
+#define FN_TTL_ABSENT INT64_MIN
+
 struct fn_response {
         struct str tag;
-        int64_t ttl_ns; /* -1: absent */
+        int64_t ttl_ns; /* may be negative */
         struct fn_state desired;
         struct fn_result *results;
         size_t n_results;

@@ -224,7 +224,7 @@ static int call(struct step_context *c, struct function *f, struct fn_request *r
 
         if (c->timeout_ns)
                 run.deadline = deadline_earliest(run.deadline, deadline_after_ns(c->timeout_ns));
-        *rsp = (struct fn_response) { .ttl_ns = -1 };
+        *rsp = (struct fn_response) { .ttl_ns = FN_TTL_ABSENT };
         return f->ops->call(f, &run, req, rsp, err);
 }
 

@@ -75,6 +75,21 @@ static int read_integer(struct input *in, const struct place *place, const struc
         return 0;
 }
 
+static int read_map(struct input *in, const struct place *place, const struct input_field *f, const struct value *v,
+                    const struct value **ret)
+{
+        if (!value_is_object(v))
+                return fail(in, place, "must be an object");
+        VALUE_FOREACH_MEMBER (m, v) {
+                struct place here = { .outer = place, .key = m->key.p ? m->key : STR("") };
+
+                if (f->kind == INPUT_TEXTS && !value_is_string(&m->value) && !value_is_null(&m->value))
+                        return fail(in, &here, "must be a string");
+        }
+        *ret = v;
+        return 0;
+}
+
 static int read_field(struct input *in, const struct place *place, const struct input_field *f, const struct value *v,
                       void *ret)
 {
@@ -94,10 +109,8 @@ static int read_field(struct input *in, const struct place *place, const struct 
         case INPUT_INT:
                 return read_integer(in, place, v, ret);
         case INPUT_MAP:
-                if (!value_is_object(v))
-                        return fail(in, place, "must be an object");
-                *(const struct value **)ret = v;
-                return 0;
+        case INPUT_TEXTS:
+                return read_map(in, place, f, v, ret);
         case INPUT_ANY:
                 *(const struct value **)ret = v;
                 return 0;

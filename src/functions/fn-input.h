@@ -11,6 +11,7 @@ enum input_kind {
         INPUT_INT,     /* struct input_int */
         INPUT_ANY,     /* const struct value *; NULL when absent or null */
         INPUT_MAP,     /* the same, and it must be an object */
+        INPUT_TEXTS,   /* the same, and its members must be strings or null */
         INPUT_OBJECT,  /* a pointer to the type's struct; NULL when absent */
         INPUT_OBJECTS, /* struct input_list of the type's structs */
         INPUT_STRINGS, /* struct input_list of struct str */

@@ -1,6 +1,7 @@
 #include "functions.h"
 
 const struct builtin_function *const builtin_functions[] = {
+        &function_auto_ready,
         &function_dummy,
 };
 const size_t builtin_n_functions = ARRAY_SIZE(builtin_functions);
