@@ -22,9 +22,13 @@ import (
 type suite struct {
 	gen func(r *rand.Rand, count int, emit func(c any))
 	run func(c json.RawMessage) any
+	// all, if set, replaces run: it answers every case, in whatever order is best.
+	all func(cases []json.RawMessage) []any
 	// equal, if set, replaces deep equality of the decoded results (e.g. where upstream's order is random).
 	equal func(c json.RawMessage, oracle, subject any) bool
 	bench func(file string)
+	// explain, if set, says what differs, for cases too long to be shown whole.
+	explain func(c json.RawMessage, oracle, subject any) string
 }
 
 var suites = map[string]suite{}
@@ -56,7 +60,15 @@ func main() {
 		}
 	case "run":
 		out := bufio.NewWriter(os.Stdout)
-		eachLine(os.Stdin, func(line []byte) { writeLine(out, s.run(line)) })
+		if s.all != nil {
+			cases := []json.RawMessage{}
+			eachLine(os.Stdin, func(line []byte) { cases = append(cases, append([]byte{}, line...)) })
+			for _, result := range s.all(cases) {
+				writeLine(out, result)
+			}
+		} else {
+			eachLine(os.Stdin, func(line []byte) { writeLine(out, s.run(line)) })
+		}
 		if err := out.Flush(); err != nil {
 			fail("%v", err)
 		}
@@ -135,7 +147,12 @@ func compare(name string, s suite, cases, oracle, subject []json.RawMessage) {
 		if same {
 			continue
 		}
-		if different++; different <= 10 {
+		different++
+		if s.explain != nil {
+			if different <= 30 {
+				fmt.Printf("%s: case %d differs\n%s", name, i+1, s.explain(cases[i], o, u))
+			}
+		} else if different <= 10 {
 			fmt.Printf("%s: case %d differs\n  case:    %s\n  oracle:  %s\n  subject: %s\n", name, i+1, cases[i], oracle[i], subject[i])
 		}
 	}

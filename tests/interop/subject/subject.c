@@ -10,6 +10,7 @@ static const struct {
         suite_run run;
 } suites[] = {
         { "base64", run_base64 },
+        { "cluster", run_cluster },
         { "condition", run_condition },
         { "crd", run_crd },
         { "format", run_format },

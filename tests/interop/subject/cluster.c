@@ -1,0 +1,75 @@
+/* Sequences of writes on the store, which the real API server has been through as well. */
+#include "subject.h"
+
+#include "clock.h"
+#include "step.h"
+#include "store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct store *the_store;
+static struct sim_clock the_clock;
+
+/* The store of all sequences, without controllers: there are none beside the API server either. */
+static void set_up(struct arena *a, const struct value *objects)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct store_options options = { .without_gc = true };
+        struct run run = { .arena = a, .deadline = DEADLINE_NONE, .user = { .name = STR("admin") } };
+
+        sim_clock_init(&the_clock, (struct instant) { .seconds = 1900000000 });
+        clock_use(&the_clock);
+        if (store_new(&options, &the_store, &err) < 0)
+                goto fail;
+        VALUE_FOREACH_ITEM (object, objects) {
+                struct write_request req = {
+                        .verb = WRITE_CREATE, .key = { .gvk = gvk_of(object) }, .body = object, .manager = STR("setup")
+                };
+                struct write_result result;
+
+                if (cluster_write(store_cluster(the_store), &run, &req, &result, &err) < 0)
+                        goto fail;
+        }
+        return;
+fail:
+        fprintf(stderr, "subject: %s\n", err_message(&err));
+        exit(1);
+}
+
+struct phases {
+        struct arena *arena;
+        struct array_builder list;
+};
+
+static void tick(void *arg)
+{
+        struct phases *phases = arg;
+
+        sim_clock_advance(&the_clock, INT64_C(10000000000));
+        array_builder_add(&phases->list, value_of_int(clock_wall().seconds));
+}
+
+const struct value *run_cluster(struct arena *a, const struct value *c)
+{
+        const struct value *setup = value_get(c, STR("setup")), *result = &value_empty_object;
+        struct phases phases = { .arena = a };
+        struct array_builder results;
+        struct sequence s;
+
+        if (setup) {
+                set_up(a, setup);
+                return value_with(a, result, STR("setup"), value_put(a, value_of_int((int64_t)value_count(setup))));
+        }
+        array_builder_init(&phases.list, a, 4);
+        tick(&phases);
+        sequence_init(&s, a, store_cluster(the_store));
+        s.tick = tick;
+        s.tick_arg = &phases;
+        array_builder_init(&results, a, 8);
+        VALUE_FOREACH_ITEM (step, value_get(c, STR("steps")))
+                array_builder_add(&results, *sequence_do(&s, step));
+        sequence_done(&s);
+        result = value_with(a, result, STR("steps"), value_put(a, array_builder_finish(&results)));
+        return value_with(a, result, STR("phases"), value_put(a, array_builder_finish(&phases.list)));
+}
