@@ -180,6 +180,78 @@ static int fill_version(struct kind *k, struct kind_version *version, const stru
         return compile_schema(version, v, i, err);
 }
 
+/* v1, v2beta3: numbers and rank. Others have the lowest rank. */
+struct ranked_version {
+        int rank;
+        uint64_t major, minor;
+};
+
+static uint64_t cut_number(struct str *s)
+{
+        uint64_t n = 0;
+
+        while (s->n > 0 && s->p[0] >= '0' && s->p[0] <= '9' && n < UINT64_MAX / 20) {
+                n = n * 10 + (uint64_t)(s->p[0] - '0');
+                *s = str_skip(*s, 1);
+        }
+        return n;
+}
+
+static struct ranked_version rank_version(struct str s)
+{
+        struct ranked_version v = { 0 };
+
+        if (!str_cut_prefix(&s, STR("v")))
+                return v;
+        v.major = cut_number(&s);
+        if (v.major == 0)
+                return v;
+        if (s.n == 0) {
+                v.rank = 3;
+                return v;
+        }
+        v.rank = str_cut_prefix(&s, STR("beta")) ? 2 : str_cut_prefix(&s, STR("alpha")) ? 1 : 0;
+        v.minor = cut_number(&s);
+        if (s.n > 0 || v.minor == 0)
+                v.rank = 0;
+        return v;
+}
+
+int kind_version_compare(struct str a, struct str b)
+{
+        struct ranked_version x = rank_version(a), y = rank_version(b);
+
+        if (x.rank != y.rank)
+                return x.rank - y.rank;
+        if (x.rank == 0)
+                return str_compare(b, a);
+        if (x.major != y.major)
+                return x.major > y.major ? 1 : -1;
+        return x.minor == y.minor ? 0 : x.minor > y.minor ? 1 : -1;
+}
+
+/* What the API says about a deprecated version that does not say it itself: with the best of the better ones. */
+static void fill_deprecation(struct kind *k, struct kind_version *version)
+{
+        const struct kind_version *best = version;
+        struct gvk gvk = { .group = k->group, .version = version->name, .kind = k->kind };
+        struct str text;
+
+        if (!version->is_deprecated || version->deprecation_warning.n)
+                return;
+        for (size_t i = 0; i < k->n_versions; i++)
+                if (k->versions[i].is_served && !k->versions[i].is_deprecated &&
+                    kind_version_compare(k->versions[i].name, best->name) > 0)
+                        best = &k->versions[i];
+        text = arena_printf(&k->arena, "%.*s %.*s is deprecated", STR_ARG(gvk_api_version(&k->arena, gvk)),
+                            STR_ARG(k->kind));
+        gvk.version = best->name;
+        if (best != version)
+                text = arena_printf(&k->arena, "%.*s; use %.*s %.*s", STR_ARG(text),
+                                    STR_ARG(gvk_api_version(&k->arena, gvk)), STR_ARG(k->kind));
+        version->deprecation_warning = text;
+}
+
 static int fill_versions(struct kind *k, const struct value *list, struct err *err)
 {
         struct kind_version *versions = ARENA_NEW_ARRAY(&k->arena, struct kind_version, value_count(list));
@@ -200,6 +272,8 @@ static int fill_versions(struct kind *k, const struct value *list, struct err *e
                 if (value_count(c) > 0)
                         object_builder_set(&columns, versions[i].name, *value_copy(&k->arena, c));
         }
+        for (size_t i = 0; i < k->n_versions; i++)
+                fill_deprecation(k, &versions[i]);
         if (columns.n > 0)
                 k->crd_columns = value_put(&k->arena, object_builder_finish(&columns));
         return 0;

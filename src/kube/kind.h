@@ -18,7 +18,7 @@ struct kind_version {
         bool is_served;
         bool is_storage;
         bool is_deprecated;
-        struct str deprecation_warning;
+        struct str deprecation_warning; /* of a deprecated version never empty */
         bool has_status; /* subresources */
         bool has_scale;
         struct str scale_spec_path; /* `.spec.replicas` */
@@ -65,6 +65,9 @@ static inline const struct kind_version *kind_storage(const struct kind *k)
 {
         return &k->versions[k->storage];
 }
+/* The order in which versions are preferred: above 0 when a comes before b. GA, beta, alpha, each with the highest numbers
+ * first; then other names in the order of their letters. */
+int kind_version_compare(struct str a, struct str b);
 struct status_subject kind_subject(const struct kind *k, struct str name);
 
 /* From a CRD (apiextensions.k8s.io/v1) that crd_check has found good. What is wrong with a schema nevertheless is ERR_INVALID.

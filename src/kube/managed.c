@@ -106,6 +106,17 @@ static struct view *add_view(struct views *views, struct str api_version)
         return &views->p[views->n++];
 }
 
+static struct comparison without_reset(const struct update *u, struct comparison c)
+{
+        if (!u->reset)
+                return c;
+        return (struct comparison) {
+                field_set_recursive_difference(u->arena, c.removed, u->reset),
+                field_set_recursive_difference(u->arena, c.modified, u->reset),
+                field_set_recursive_difference(u->arena, c.added, u->reset),
+        };
+}
+
 /* What changed, as the version sees it. */
 static int view_get(struct views *views, struct str api_version, struct view **ret, struct err *err)
 {
@@ -128,20 +139,11 @@ static int view_get(struct views *views, struct str api_version, struct view **r
                 if (r < 0)
                         return err_wrap(err, "failed to convert new object");
                 v->comparison = typed_compare(u->arena, v->type, v->old, v->new);
+                if (str_equal(u->req->subresource, STR("status")))
+                        v->comparison = without_reset(u, v->comparison);
         }
         *ret = v;
         return 0;
-}
-
-static struct comparison without_reset(const struct update *u, struct comparison c)
-{
-        if (!u->reset)
-                return c;
-        return (struct comparison) {
-                field_set_recursive_difference(u->arena, c.removed, u->reset),
-                field_set_recursive_difference(u->arena, c.modified, u->reset),
-                field_set_recursive_difference(u->arena, c.added, u->reset),
-        };
 }
 
 /* --- The common part of both --- */
@@ -308,8 +310,6 @@ static void begin_managers(struct update *u, const struct value *live, const str
         const struct value *wanted = value_find(updated, "metadata", "managedFields");
         int r;
 
-        if (!live)
-                return;
         if (str_is_empty(u->req->subresource) && wanted && !(was && value_equal(was, wanted))) {
                 if (managed_fields_is_reset(updated))
                         return;
@@ -317,6 +317,8 @@ static void begin_managers(struct update *u, const struct value *live, const str
                 if (r >= 0 && u->managers.n > 0)
                         return;
         }
+        if (!live)
+                return;
         r = managed_fields_decode(u->arena, live, true, &u->managers, NULL);
         if (r < 0)
                 u->managers = (struct managers) { .arena = u->arena };

@@ -75,9 +75,42 @@ static const struct struct_type meta_type = { "ObjectMeta", "", meta_fields, ARR
 
 struct coercion {
         struct arena *arena;
+        struct str root; /* `metadata`, or where an embedded resource has it */
         struct str_list *unknown;
         struct err *err;
 };
+
+/* Where we are; put into words only when something is wrong there. */
+struct place {
+        const struct place *up;
+        const struct struct_type *type; /* the struct that the field is in */
+        struct str name;
+        size_t index;
+        bool is_item; /* item `index` of the place above, which is of the type */
+};
+
+/* `metadata.ownerReferences[0].uid` */
+static void append_path(struct buf *b, const struct coercion *c, const struct place *at)
+{
+        if (!at) {
+                buf_append_str(b, c->root);
+                return;
+        }
+        append_path(b, c, at->up);
+        if (at->is_item)
+                buf_appendf(b, "[%zu]", at->index);
+        else
+                buf_appendf(b, ".%.*s", STR_ARG(at->name));
+}
+
+static void append_go_path(struct buf *b, const struct place *at)
+{
+        if (!at)
+                return;
+        append_go_path(b, at->up);
+        if (!at->is_item)
+                buf_appendf(b, ".%.*s", STR_ARG(at->name));
+}
 
 static const char *json_type(const struct value *v)
 {
@@ -115,25 +148,26 @@ static const char *go_type(const struct field *f)
         return "";
 }
 
-/* Go's words for a value that does not fit. path is what the decoder calls the field: `ObjectMeta.labels`. */
-static int mismatch(struct coercion *c, const struct value *v, struct str path, const char *type)
+/* Go's words for a value that does not fit: the innermost struct, then the way from the root,
+ * `OwnerReference.ownerReferences.uid`. */
+static int mismatch(struct coercion *c, const struct value *v, const struct place *at, const char *type)
 {
-        if (value_is_double(v) && strcmp(type, "int64") == 0) {
-                _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_buf_ struct buf path = BUF_INIT(0), number = BUF_INIT(0);
 
-                go_append_value(&b, v);
-                return err_set(c->err, ERR_INVALID,
-                               "json: cannot unmarshal number %.*s into Go struct field %.*s of type %s",
-                               STR_ARG(buf_str(&b)), STR_ARG(path), type);
+        if (value_is_double(v) && strcmp(type, "int64") == 0) {
+                buf_append_char(&number, ' ');
+                go_append_value(&number, v);
         }
-        return err_set(c->err, ERR_INVALID, "json: cannot unmarshal %s into Go struct field %.*s of type %s",
-                       json_type(v), STR_ARG(path), type);
+        append_go_path(&path, at);
+        return err_set(c->err, ERR_INVALID, "json: cannot unmarshal %s%.*s into Go struct field %s%.*s of type %s",
+                       json_type(v), STR_ARG(buf_str(&number)), at->type->name, STR_ARG(buf_str(&path)), type);
 }
 
-static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v, struct str go_path,
-                         struct str path, const struct value **ret);
+static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v,
+                         const struct place *at, const struct value **ret);
 
-static int coerce_string_map(struct coercion *c, const struct value *v, struct str go_path, const struct value **ret)
+static int coerce_string_map(struct coercion *c, const struct value *v, const struct place *at,
+                             const struct value **ret)
 {
         const struct value *result = v;
 
@@ -141,13 +175,13 @@ static int coerce_string_map(struct coercion *c, const struct value *v, struct s
                 if (value_is_null(&m->value))
                         result = value_with(c->arena, result, m->key, &value_empty_string);
                 else if (!value_is_string(&m->value))
-                        return mismatch(c, &m->value, go_path, "string");
+                        return mismatch(c, &m->value, at, "string");
         }
         *ret = value_count(v) ? result : NULL;
         return 0;
 }
 
-static int coerce_strings(struct coercion *c, const struct value *v, struct str go_path, const struct value **ret)
+static int coerce_strings(struct coercion *c, const struct value *v, const struct place *at, const struct value **ret)
 {
         const struct value *result = v;
 
@@ -155,27 +189,27 @@ static int coerce_strings(struct coercion *c, const struct value *v, struct str 
                 if (value_is_null(value_item(v, i)))
                         result = value_with_item(c->arena, result, i, &value_empty_string);
                 else if (!value_is_string(value_item(v, i)))
-                        return mismatch(c, value_item(v, i), go_path, "string");
+                        return mismatch(c, value_item(v, i), at, "string");
         }
         *ret = value_count(v) ? result : NULL;
         return 0;
 }
 
-static int coerce_structs(struct coercion *c, const struct struct_type *type, const struct value *v, struct str go_path,
-                          struct str path, const struct value **ret)
+static int coerce_structs(struct coercion *c, const struct struct_type *type, const struct value *v,
+                          const struct place *at, const struct value **ret)
 {
         const struct value *result = v, *item;
         int r;
 
         for (size_t i = 0; i < value_count(v); i++) {
-                struct str item_path = arena_printf(c->arena, "%.*s[%zu]", STR_ARG(path), i);
+                struct place item_at = { .up = at, .type = type, .index = i, .is_item = true };
                 const struct value *old = value_item(v, i);
 
                 if (value_is_null(old))
                         old = &value_empty_object;
                 else if (!value_is_object(old))
-                        return mismatch(c, old, go_path, type->list_name + 2);
-                r = coerce_struct(c, type, old, go_path, item_path, &item);
+                        return mismatch(c, old, at, type->list_name + 2);
+                r = coerce_struct(c, type, old, &item_at, &item);
                 if (r < 0)
                         return r;
                 if (item != value_item(v, i))
@@ -223,8 +257,8 @@ static bool fits(const struct field *f, const struct value *v)
 }
 
 /* *ret is NULL when the field goes. */
-static int coerce_field(struct coercion *c, const struct field *f, const struct value *v, struct str go_path,
-                        struct str path, const struct value **ret)
+static int coerce_field(struct coercion *c, const struct field *f, const struct value *v, const struct place *at,
+                        const struct value **ret)
 {
         *ret = v;
         if (value_is_null(v)) {
@@ -232,7 +266,7 @@ static int coerce_field(struct coercion *c, const struct field *f, const struct 
                 return 0;
         }
         if (!fits(f, v))
-                return mismatch(c, v, go_path, go_type(f));
+                return mismatch(c, v, at, go_type(f));
         switch (f->type) {
         case TYPE_STRING:
                 if (value_str(v).n == 0 && !f->keeps_empty)
@@ -245,11 +279,11 @@ static int coerce_field(struct coercion *c, const struct field *f, const struct 
         case TYPE_TIME:
                 return coerce_time(c, v, ret);
         case TYPE_STRING_MAP:
-                return coerce_string_map(c, v, go_path, ret);
+                return coerce_string_map(c, v, at, ret);
         case TYPE_STRINGS:
-                return coerce_strings(c, v, go_path, ret);
+                return coerce_strings(c, v, at, ret);
         case TYPE_STRUCTS:
-                return coerce_structs(c, f->items, v, go_path, path, ret);
+                return coerce_structs(c, f->items, v, at, ret);
         case TYPE_BOOL:
         case TYPE_RAW:
                 return 0;
@@ -277,22 +311,32 @@ static const struct value *add_missing(struct coercion *c, const struct struct_t
         return v;
 }
 
-static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v, struct str go_path,
-                         struct str path, const struct value **ret)
+static void add_unknown(struct coercion *c, const struct place *at)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        if (!c->unknown)
+                return;
+        append_path(&b, c, at);
+        str_list_add(c->unknown, arena_copy(c->arena, buf_str(&b)));
+}
+
+static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v,
+                         const struct place *up, const struct value **ret)
 {
         const struct value *result = v, *field;
         int r;
 
         VALUE_FOREACH_MEMBER (m, v) {
                 const struct field *f = find_field(type, m->key);
+                struct place at = { .up = up, .type = type, .name = m->key };
 
                 if (!f) {
-                        str_list_printf(c->unknown, "%.*s.%.*s", STR_ARG(path), STR_ARG(m->key));
+                        add_unknown(c, &at);
                         result = value_without(c->arena, result, m->key);
                         continue;
                 }
-                r = coerce_field(c, f, &m->value, arena_printf(c->arena, "%.*s.%s", STR_ARG(go_path), f->name),
-                                 arena_printf(c->arena, "%.*s.%s", STR_ARG(path), f->name), &field);
+                r = coerce_field(c, f, &m->value, &at, &field);
                 if (r < 0)
                         return r;
                 if (!field)
@@ -304,10 +348,10 @@ static int coerce_struct(struct coercion *c, const struct struct_type *type, con
         return 0;
 }
 
-int metadata_coerce(struct arena *a, const struct value *metadata, struct str_list *unknown, const struct value **ret,
-                    struct err *err)
+int metadata_coerce_at(struct arena *a, const struct value *metadata, struct str path, struct str_list *unknown,
+                       const struct value **ret, struct err *err)
 {
-        struct coercion c = { .arena = a, .unknown = unknown, .err = err };
+        struct coercion c = { .arena = a, .root = path, .unknown = unknown, .err = err };
 
         if (!metadata || value_is_null(metadata)) {
                 *ret = &value_empty_object;
@@ -316,5 +360,11 @@ int metadata_coerce(struct arena *a, const struct value *metadata, struct str_li
         if (!value_is_object(metadata))
                 return err_set(err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
                                json_type(metadata));
-        return coerce_struct(&c, &meta_type, metadata, STR("ObjectMeta"), STR("metadata"), ret);
+        return coerce_struct(&c, &meta_type, metadata, NULL, ret);
+}
+
+int metadata_coerce(struct arena *a, const struct value *metadata, struct str_list *unknown, const struct value **ret,
+                    struct err *err)
+{
+        return metadata_coerce_at(a, metadata, STR("metadata"), unknown, ret, err);
 }

@@ -2,6 +2,7 @@
 
 #include "buf.h"
 #include "gotext.h"
+#include "json.h"
 #include "limits.h"
 #include "name.h"
 #include "owner.h"
@@ -10,6 +11,8 @@
 
 struct check {
         struct arena *arena;
+        const struct kind *kind;
+        const struct value *old; /* NULL on create */
         struct field_errors *errors;
         struct str_list *warnings;
 };
@@ -110,7 +113,7 @@ static bool is_standard_finalizer(struct str name)
                str_equal(name, STR("kubernetes"));
 }
 
-static void validate_finalizer(struct check *c, const struct kind *kind, struct str name, size_t i)
+static void validate_finalizer(struct check *c, struct str name, size_t i)
 {
         struct str texts[MAX_TEXTS], field;
         struct value shown = value_of_str(name);
@@ -119,7 +122,9 @@ static void validate_finalizer(struct check *c, const struct kind *kind, struct 
         add_texts(c, "metadata.finalizers", name, texts, n);
         if (n || str_find_char(name, '/') >= 0 || is_standard_finalizer(name))
                 return;
-        if (kind->is_custom) {
+        if (c->kind->is_custom) {
+                if (meta_has_finalizer(c->old, name))
+                        return;
                 str_list_printf(
                         c->warnings,
                         "metadata.finalizers: %.*s: prefer a domain-qualified finalizer name to avoid accidental "
@@ -132,24 +137,55 @@ static void validate_finalizer(struct check *c, const struct kind *kind, struct 
                         "name is neither a standard finalizer name nor is it fully qualified");
 }
 
-static void validate_finalizers(struct check *c, const struct kind *kind, const struct value *object)
+static void validate_finalizers(struct check *c, const struct value *object)
 {
         const struct value *list = value_get(meta(object), STR("finalizers"));
 
         for (size_t i = 0; i < value_count(list); i++)
-                validate_finalizer(c, kind, value_str(value_item(list, i)), i);
+                validate_finalizer(c, value_str(value_item(list, i)), i);
         if (meta_has_finalizer(object, STR("orphan")) && meta_has_finalizer(object, STR("foregroundDeletion")))
                 add_invalid(c, "metadata.finalizers", list,
                             STR("finalizer orphan and foregroundDeletion cannot be both set"));
 }
 
+static const struct value *in_struct_order(struct arena *a, const struct value *owner)
+{
+        static const char *const fields[] = { "apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion" };
+        struct object_builder b;
+
+        object_builder_init(&b, a, ARRAY_SIZE(fields));
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+                const struct value *v = value_get(owner, str_from(fields[i]));
+
+                if (v)
+                        object_builder_add(&b, str_from(fields[i]), *v);
+        }
+        return value_put(a, object_builder_finish(&b));
+}
+
+/* Owners are shown as Go writes the struct, members in its order. */
+static void add_owner_error(struct check *c, const struct value *shown, struct str detail)
+{
+        struct str json = STR("");
+
+        if (value_is_object(shown))
+                shown = in_struct_order(c->arena, shown);
+        for (size_t i = 0; value_is_array(shown) && i < value_count(shown); i++)
+                shown = value_with_item(c->arena, shown, i, in_struct_order(c->arena, value_item(shown, i)));
+        if (json_to_str(c->arena, shown, JSON_ESCAPE_HTML, &json, NULL) < 0)
+                json = STR("");
+        field_error_add_text(c->errors, FIELD_INVALID, STR("metadata.ownerReferences"),
+                             arena_printf(c->arena, "Invalid value: %.*s: %.*s", STR_ARG(json), STR_ARG(detail)));
+}
+
 static void validate_owner(struct check *c, const struct owner_reference *o, const struct value *shown)
 {
         static const struct value empty = { .type = VALUE_STRING, .bytes = "" };
+        struct value api_version = value_of_str(o->api_version);
         struct str group, version;
 
         if (gvk_split_api_version(o->api_version, &group, &version, NULL) < 0 || version.n == 0)
-                add_invalid(c, "metadata.ownerReferences.apiVersion", &empty, STR("version must not be empty"));
+                add_invalid(c, "metadata.ownerReferences.apiVersion", &api_version, STR("version must not be empty"));
         if (o->kind.n == 0)
                 add_invalid(c, "metadata.ownerReferences.kind", &empty, STR("must not be empty"));
         if (o->name.n == 0)
@@ -157,8 +193,7 @@ static void validate_owner(struct check *c, const struct owner_reference *o, con
         if (o->uid.n == 0)
                 add_invalid(c, "metadata.ownerReferences.uid", &empty, STR("must not be empty"));
         if (str_equal(o->api_version, STR("v1")) && str_equal(o->kind, STR("Event")))
-                add_invalid(c, "metadata.ownerReferences", shown,
-                            STR("/v1, Kind=Event is disallowed from being an owner"));
+                add_owner_error(c, shown, STR("/v1, Kind=Event is disallowed from being an owner"));
 }
 
 static void validate_owners(struct check *c, const struct value *object)
@@ -172,27 +207,33 @@ static void validate_owners(struct check *c, const struct value *object)
                 if (!owners[i].is_controller)
                         continue;
                 if (controller)
-                        field_error_add(c->errors, FIELD_INVALID, STR("metadata.ownerReferences"), list,
-                                        "Only one reference can have Controller set to true. Found \"true\" in "
-                                        "references for %.*s/%.*s and %.*s/%.*s",
-                                        STR_ARG(controller->kind), STR_ARG(controller->name), STR_ARG(owners[i].kind),
-                                        STR_ARG(owners[i].name));
+                        add_owner_error(c, list,
+                                        arena_printf(c->arena,
+                                                     "Only one reference can have Controller set to true. Found "
+                                                     "\"true\" in references for %.*s/%.*s and %.*s/%.*s",
+                                                     STR_ARG(controller->kind), STR_ARG(controller->name),
+                                                     STR_ARG(owners[i].kind), STR_ARG(owners[i].name)));
                 else
                         controller = &owners[i];
         }
 }
 
-void metadata_validate(struct arena *a, const struct kind *kind, const struct value *object,
+static void validate_content(struct check *c, const struct value *object)
+{
+        validate_labels(c, object);
+        validate_annotations(c, object);
+        validate_owners(c, object);
+}
+
+void metadata_validate(struct arena *a, const struct kind *kind, const struct value *object, const struct value *old,
                        struct field_errors *errors, struct str_list *warnings)
 {
-        struct check c = { .arena = a, .errors = errors, .warnings = warnings };
+        struct check c = { .arena = a, .kind = kind, .old = old, .errors = errors, .warnings = warnings };
 
         validate_name(&c, kind, object);
         validate_namespace(&c, kind, object);
-        validate_labels(&c, object);
-        validate_annotations(&c, object);
-        validate_owners(&c, object);
-        validate_finalizers(&c, kind, object);
+        validate_content(&c, object);
+        validate_finalizers(&c, object);
 }
 
 static void validate_immutable(struct field_errors *errors, const struct value *object, const struct value *old,
@@ -230,6 +271,7 @@ static void validate_new_finalizers(struct arena *a, const struct value *object,
 void metadata_validate_update(struct arena *a, const struct value *object, const struct value *old,
                               struct field_errors *errors)
 {
+        struct check c = { .arena = a, .old = old, .errors = errors };
         static const char *const immutable[] = {
                 "name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
         };
@@ -238,9 +280,11 @@ void metadata_validate_update(struct arena *a, const struct value *object, const
                 validate_new_finalizers(a, object, old, errors);
         for (size_t i = 0; i < ARRAY_SIZE(immutable); i++)
                 validate_immutable(errors, object, old, immutable[i]);
+        validate_content(&c, object);
 }
 
-const struct value *metadata_dedupe_owners(struct arena *a, const struct value *object, struct str_list *warnings)
+const struct value *metadata_dedupe_owners(struct arena *a, const struct value *object, bool is_admitted,
+                                           struct str_list *warnings)
 {
         const struct value *list = value_get(meta(object), STR("ownerReferences"));
         struct array_builder kept;
@@ -261,9 +305,10 @@ const struct value *metadata_dedupe_owners(struct arena *a, const struct value *
         if (repeated.n == 0)
                 return object;
         str_list_printf(warnings,
-                        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in "
+                        ".metadata.ownerReferences contains duplicate entries%s; API server dedups owner references in "
                         "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate "
                         "UID(s) observed: %.*s",
+                        is_admitted ? " after mutating admission happens" : "",
                         STR_ARG(str_list_join(&repeated, STR(", "))));
         return meta_with(a, object, STR("ownerReferences"), value_put(a, array_builder_finish(&kept)));
 }

@@ -9,11 +9,23 @@
 int metadata_coerce(struct arena *a, const struct value *metadata, struct str_list *unknown, const struct value **ret,
                     struct err *err);
 
-/* Equal owner references are one, with the API's warning. */
-const struct value *metadata_dedupe_owners(struct arena *a, const struct value *object, struct str_list *warnings);
+/* The same for metadata that stands elsewhere, at the path. */
+int metadata_coerce_at(struct arena *a, const struct value *metadata, struct str path, struct str_list *unknown,
+                       const struct value **ret, struct err *err);
 
-/* Validates the object's metadata; with `old`, also what may not change. field is `metadata`. */
-void metadata_validate(struct arena *a, const struct kind *kind, const struct value *object,
+/* Does that to the metadata of every resource that the schema says is embedded in the object, whose own is left alone. A
+ * bad one is ERR_INVALID with its path and value. *ret is the object itself when nothing changed. */
+int metadata_coerce_embedded(struct arena *a, const struct schema *schema, const struct value *object,
+                             struct str_list *unknown, const struct value **ret, struct err *err);
+
+/* Equal owner references are one, with the API's warning, which tells whether admission has been. */
+const struct value *metadata_dedupe_owners(struct arena *a, const struct value *object, bool is_admitted,
+                                           struct str_list *warnings);
+
+/* Validates the object's metadata. old is NULL on create; what it has too is not warned about. */
+void metadata_validate(struct arena *a, const struct kind *kind, const struct value *object, const struct value *old,
                        struct field_errors *errors, struct str_list *warnings);
+
+/* What an update adds to that: what may not change, and labels, annotations and owners once more. */
 void metadata_validate_update(struct arena *a, const struct value *object, const struct value *old,
                               struct field_errors *errors);

@@ -54,6 +54,79 @@ int step_check_options(const struct step *s, struct err *err)
         return errors.n ? status_invalid(err, &subject, &errors) : 0;
 }
 
+/* --- Fields --- */
+
+int step_bad_patch(const struct step *s, const struct value *patched, struct str text, struct err *err)
+{
+        struct status_subject nobody = { 0 };
+        struct field_errors errors;
+        struct value shown;
+        struct str json = STR("");
+        unsigned order = str_equal(s->req->subresource, STR("scale")) ? JSON_ESCAPE_HTML : JSON_GO;
+
+        if (json_to_str(s->arena, patched, order, &json, NULL) < 0)
+                json = STR("");
+        shown = value_of_str(json);
+        field_errors_init(&errors, s->arena);
+        field_error_add(&errors, FIELD_INVALID, STR("patch"), &shown, "%.*s", STR_ARG(text));
+        return status_invalid(err, &nobody, &errors);
+}
+
+/* What is wrong with the object is in err. */
+static int decode_failure(const struct step *s, const struct value *patched, struct err *err)
+{
+        if (patched)
+                return step_bad_patch(s, patched, arena_copy(s->arena, str_from(err_message(err))), err);
+        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(s->p->kind->kind),
+                 STR_ARG(s->p->version->name), STR_ARG(s->p->kind->kind));
+        err_set_reason(err, REASON_BAD_REQUEST);
+        return ERR_INVALID;
+}
+
+/* What the operations of a JSON patch have beyond what they may. */
+static void add_operation_fields(const struct step *s, struct str_list *texts)
+{
+        static const char *const known[] = { "op", "path", "from", "value" };
+        const struct value *patch = s->req->verb == WRITE_JSON_PATCH ? s->req->body : NULL;
+
+        for (size_t i = 0; i < value_count(patch); i++)
+                VALUE_FOREACH_MEMBER (m, value_item(patch, i)) {
+                        bool is_known = false;
+
+                        for (size_t j = 0; j < ARRAY_SIZE(known); j++)
+                                is_known |= str_equal(m->key, str_from(known[j]));
+                        if (!is_known)
+                                str_list_printf(texts, "json patch unknown field \"[%zu].%.*s\"", i, STR_ARG(m->key));
+                }
+}
+
+/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. is_patch frames the error as the
+ * API frames a bad patch result. */
+static int report_fields(const struct step *s, const struct str_list *unknown, const struct value *patched,
+                         struct err *err)
+{
+        const struct write_request *req = s->req;
+        bool is_json_patch = req->verb == WRITE_JSON_PATCH;
+        struct str_list texts;
+
+        str_list_init(&texts, s->arena);
+        add_operation_fields(s, &texts);
+        for (size_t i = 0; i < req->n_duplicate_fields; i++)
+                str_list_printf(&texts, "%sduplicate field \"%.*s\"", is_json_patch ? "json patch " : "",
+                                STR_ARG(req->duplicate_fields[i]));
+        for (size_t i = 0; i < unknown->n; i++)
+                str_list_printf(&texts, "unknown field \"%.*s\"", STR_ARG(unknown->p[i]));
+        if (texts.n == 0 || req->field_validation == FIELDS_IGNORE)
+                return 0;
+        if (req->field_validation == FIELDS_WARN) {
+                for (size_t i = 0; i < texts.n; i++)
+                        str_list_add(s->run->warnings, texts.p[i]);
+                return 0;
+        }
+        err_set(err, ERR_INVALID, "strict decoding error: %.*s", STR_ARG(str_list_join(&texts, STR(", "))));
+        return decode_failure(s, patched, err);
+}
+
 /* --- Type --- */
 
 /* The start of a body, as the API shows what it could not make sense of. */
@@ -70,11 +143,29 @@ static int check_has_kind(const struct step *s, const struct value *body, struct
                 return 0;
         if (json_to_str(s->arena, body, JSON_GO, &text, NULL) < 0)
                 text = STR("");
+        if (s->req->field_validation == FIELDS_IGNORE) {
+                err_set(err, ERR_INVALID, "Object 'Kind' is missing in '%.*s'", STR_ARG(text));
+                return decode_failure(s, NULL, err);
+        }
         return status_bad_request(
                 err,
                 "the object provided is unrecognized (must be of type %.*s): Object 'Kind' is missing "
                 "in '%.*s' (%.*s)",
                 STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s->arena, text)));
+}
+
+/* Of a version that nobody knows no field is known. */
+static int report_unknown_version(const struct step *s, const struct value *body, struct err *err)
+{
+        struct str_list unknown;
+
+        str_list_init(&unknown, s->arena);
+        VALUE_FOREACH_MEMBER (m, body)
+                if (!str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")) &&
+                    !str_equal(m->key, STR("metadata")))
+                        str_list_add(&unknown, m->key);
+        str_list_sort(&unknown);
+        return report_fields(s, &unknown, NULL, err);
 }
 
 static struct gvk request_gvk(const struct step *s)
@@ -90,10 +181,14 @@ static int check_custom_type(const struct step *s, const struct value *body, str
 
         if (r < 0)
                 return r;
-        if (!str_equal(given, wanted))
+        if (!str_equal(given, wanted)) {
+                r = str_equal(gvk_of(body).group, s->p->kind->group) ? report_unknown_version(s, body, err) : 0;
+                if (r < 0)
+                        return r;
                 return status_bad_request(
                         err, "the API version in the data (%.*s) does not match the expected API version (%.*s)",
                         STR_ARG(given), STR_ARG(wanted));
+        }
         return 0;
 }
 
@@ -124,69 +219,27 @@ static int fill_builtin_type(const struct step *s, const struct value **body, st
         return 0;
 }
 
-/* --- Fields --- */
-
-static int decode_failure(const struct step *s, struct err *err)
-{
-        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(s->p->kind->kind),
-                 STR_ARG(s->p->version->name), STR_ARG(s->p->kind->kind));
-        err_set_reason(err, REASON_BAD_REQUEST);
-        return ERR_INVALID;
-}
-
-/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. is_patch frames the error as the
- * API frames a bad patch result. */
-static int report_fields(const struct step *s, const struct str_list *unknown, const struct value *patched,
-                         struct err *err)
-{
-        const struct write_request *req = s->req;
-        struct str_list texts;
-
-        str_list_init(&texts, s->arena);
-        for (size_t i = 0; i < req->n_duplicate_fields; i++)
-                str_list_printf(&texts, "duplicate field \"%.*s\"", STR_ARG(req->duplicate_fields[i]));
-        for (size_t i = 0; i < unknown->n; i++)
-                str_list_printf(&texts, "unknown field \"%.*s\"", STR_ARG(unknown->p[i]));
-        if (texts.n == 0 || req->field_validation == FIELDS_IGNORE)
-                return 0;
-        if (req->field_validation == FIELDS_WARN) {
-                for (size_t i = 0; i < texts.n; i++)
-                        str_list_add(s->run->warnings, texts.p[i]);
-                return 0;
-        }
-        if (patched) {
-                struct status_subject nobody = { 0 };
-                struct field_errors errors;
-                struct value shown;
-                struct str text = STR("");
-
-                if (json_to_str(s->arena, patched, JSON_GO, &text, NULL) < 0)
-                        text = STR("");
-                shown = value_of_str(text);
-                field_errors_init(&errors, s->arena);
-                field_error_add(&errors, FIELD_INVALID, STR("patch"), &shown, "strict decoding error: %.*s",
-                                STR_ARG(str_list_join(&texts, STR(", "))));
-                return status_invalid(err, &nobody, &errors);
-        }
-        err_set(err, ERR_INVALID, "strict decoding error: %.*s", STR_ARG(str_list_join(&texts, STR(", "))));
-        return decode_failure(s, err);
-}
+/* --- Objects --- */
 
 /* Metadata typed, the rest pruned, nulls dropped, defaults filled in. */
-static int decode_fields(struct step *s, const struct value *body, bool drop_nulls, const struct value *patched,
-                         struct err *err)
+static int decode_fields(struct step *s, const struct value *body, const struct value *patched, struct err *err)
 {
         const struct value *metadata, *given = value_get(body, STR("metadata"));
-        struct schema_admit_options options = { .drop_nulls = drop_nulls };
+        struct schema_admit_options options = { .drop_nulls = true };
         struct str_list unknown;
         int r;
 
         str_list_init(&unknown, s->arena);
         r = metadata_coerce(s->arena, given, &unknown, &metadata, err);
         if (r < 0)
-                return decode_failure(s, err);
+                return decode_failure(s, patched, err);
         options.unknown = &unknown;
-        body = schema_admit(s->p->version->schema, s->arena, body, &options);
+        if (str_equal(value_str(value_get(body, STR("kind"))), s->p->kind->kind)) { /* another will be refused later */
+                body = schema_admit(s->p->version->schema, s->arena, body, &options);
+                r = metadata_coerce_embedded(s->arena, s->p->version->schema, body, &unknown, &body, err);
+                if (r < 0)
+                        return decode_failure(s, patched, err);
+        }
         r = report_fields(s, &unknown, patched, err);
         if (r < 0)
                 return r;
@@ -204,7 +257,7 @@ int step_decode(struct step *s, const struct value *body, struct err *err)
         r = s->p->kind->is_custom ? check_custom_type(s, body, err) : fill_builtin_type(s, &body, err);
         if (r < 0)
                 return r;
-        r = decode_fields(s, body, true, NULL, err);
+        r = decode_fields(s, body, NULL, err);
         return r < 0 ? r : step_check_identity(s, err);
 }
 
@@ -230,7 +283,31 @@ static const char *go_json_type(const struct value *v)
         return "null";
 }
 
-static int apply_json_patch(struct step *s, const struct value **ret, struct err *err)
+/* What the decoder of operations says about their types. */
+static int check_operations(const struct step *s, const struct value *patch, struct err *err)
+{
+        static const char *const texts[] = { "op", "path", "from" };
+
+        VALUE_FOREACH_ITEM (op, patch) {
+                if (!value_is_object(op) && !value_is_null(op))
+                        return status_bad_request(err,
+                                                  "error decoding patch: json: cannot unmarshal %s into Go value of "
+                                                  "type handlers.jsonPatchOp",
+                                                  go_json_type(op));
+                for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                        const struct value *v = value_get(op, str_from(texts[i]));
+
+                        if (v && !value_is_string(v) && !value_is_null(v))
+                                return status_bad_request(err,
+                                                          "error decoding patch: json: cannot unmarshal %s into Go "
+                                                          "struct field jsonPatchOp.%s of type string",
+                                                          go_json_type(v), texts[i]);
+                }
+        }
+        return 0;
+}
+
+static int apply_json_patch(struct step *s, const struct value *document, const struct value **ret, struct err *err)
 {
         const struct value *patch = s->req->body;
         int r;
@@ -240,21 +317,24 @@ static int apply_json_patch(struct step *s, const struct value **ret, struct err
                         err,
                         "error decoding patch: json: cannot unmarshal %s into Go value of type []handlers.jsonPatchOp",
                         go_json_type(patch));
+        r = check_operations(s, patch, err);
+        if (r < 0)
+                return r;
         if (value_count(patch) > LIMIT_PATCH_OPERATIONS) {
                 r = err_set(err, ERR_LIMIT,
                             "Request entity too large: The allowed maximum operations in a JSON patch is %d, got %zu",
                             LIMIT_PATCH_OPERATIONS, value_count(patch));
                 return r;
         }
-        r = json_patch_apply(s->arena, s->current, patch, ret, err);
-        if (r < 0) {
+        r = json_patch_apply(s->arena, document, patch, ret, err);
+        if (r < 0 || value_is_null(*ret)) {
                 r = err_set(err, ERR_INVALID, "the server rejected our request due to an error in our request");
                 err_set_details(err, STR("{}"));
         }
         return r;
 }
 
-static int apply_merge_patch(struct step *s, const struct value **ret, struct err *err)
+static int apply_merge_patch(struct step *s, const struct value *document, const struct value **ret, struct err *err)
 {
         const struct value *patch = s->req->body;
 
@@ -265,47 +345,52 @@ static int apply_merge_patch(struct step *s, const struct value **ret, struct er
                         err,
                         "error decoding patch: json: cannot unmarshal %s into Go value of type map[string]interface {}",
                         go_json_type(patch));
-        *ret = merge_patch_apply(s->arena, s->current, patch);
+        *ret = merge_patch_apply(s->arena, document, patch);
         return 0;
 }
 
-/* What a patch may not do to the object's type. */
+/* What a patch may not do to the object's type, if there is to be one at all. */
 static int check_patched_type(const struct step *s, const struct value *patched, struct err *err)
 {
-        struct str wanted = gvk_api_version(s->arena, request_gvk(s)), text = STR("");
-        struct status_subject nobody = { 0 }, subject = step_subject(s);
-        struct field_errors errors;
-        struct value shown;
+        struct str text = STR("");
 
-        field_errors_init(&errors, s->arena);
-        if (!value_is_object(patched) || value_str(value_get(patched, STR("kind"))).n == 0) {
+        if (!value_is_object(patched))
+                return step_bad_patch(
+                        s, patched,
+                        arena_printf(s->arena,
+                                     "couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go "
+                                     "value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+                                     "Kind string \"json:\\\"kind,omitempty\\\"\" }",
+                                     go_json_type(patched)),
+                        err);
+        if (value_str(value_get(patched, STR("kind"))).n == 0) {
                 if (json_to_str(s->arena, patched, JSON_GO, &text, NULL) < 0)
                         text = STR("");
-                shown = value_of_str(text);
-                field_error_add(&errors, FIELD_INVALID, STR("patch"), &shown, "Object 'Kind' is missing in '%.*s'",
-                                STR_ARG(text));
-                return status_invalid(err, &nobody, &errors);
+                return step_bad_patch(s, patched,
+                                      arena_printf(s->arena, "Object 'Kind' is missing in '%.*s'", STR_ARG(text)), err);
         }
-        if (!str_equal(value_str(value_get(patched, STR("apiVersion"))), wanted)) {
-                shown = value_of_str(value_str(value_get(patched, STR("apiVersion"))));
-                field_error_add(&errors, FIELD_INVALID, STR("apiVersion"), &shown, "must be %.*s", STR_ARG(wanted));
-                return status_invalid(err, &subject, &errors);
-        }
+        if (value_str(value_get(patched, STR("apiVersion"))).n == 0)
+                return status_internal_error(err, "Object 'apiVersion' is missing in 'object has no apiVersion field'");
         return 0;
+}
+
+int step_patch_document(struct step *s, const struct value *document, const struct value **ret, struct err *err)
+{
+        return s->req->verb == WRITE_JSON_PATCH ? apply_json_patch(s, document, ret, err)
+                                                : apply_merge_patch(s, document, ret, err);
 }
 
 int step_patch(struct step *s, struct err *err)
 {
         const struct value *patched;
-        int r;
+        int r = step_patch_document(s, s->current, &patched, err);
 
-        r = s->req->verb == WRITE_JSON_PATCH ? apply_json_patch(s, &patched, err) : apply_merge_patch(s, &patched, err);
         if (r < 0)
                 return r;
         r = check_patched_type(s, patched, err);
         if (r < 0)
                 return r;
-        r = decode_fields(s, patched, true, patched, err);
+        r = decode_fields(s, patched, patched, err);
         return r < 0 ? r : step_check_identity(s, err);
 }
 
@@ -317,7 +402,8 @@ static int check_configuration(const struct step *s, const struct value *config,
 
         if (!gvk_equal(wanted, given))
                 return status_bad_request(err, "invalid object type: %.*s", STR_ARG(gvk_text(s->arena, given)));
-        if (value_get(meta(config), STR("managedFields")))
+        if (value_get(meta(config), STR("managedFields")) &&
+            !value_is_null(value_get(meta(config), STR("managedFields"))))
                 return status_bad_request(err, "metadata.managedFields must be nil");
         return 0;
 }
@@ -333,6 +419,43 @@ static int check_new_uid(const struct step *s, const struct value *config, struc
         return status_conflict(err, &subject,
                                "uid mismatch: the provided object specified uid %.*s, and no existing object was found",
                                STR_ARG(uid));
+}
+
+/* Times and counts of the API may be anything in a configuration: they are not looked at. */
+static void forget_bad_system_fields(struct step *s)
+{
+        static const char *const names[] = { "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+                                             "generation" };
+        const struct value *metadata;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                struct str name = str_from(names[i]);
+                const struct value *v = value_get(meta(s->object), name);
+
+                if (!v)
+                        continue;
+                v = value_with(s->arena, &value_empty_object, name, v);
+                if (metadata_coerce(s->arena, v, NULL, &metadata, NULL) < 0)
+                        s->object = meta_with(s->arena, s->object, name, value_get(meta(s->current), name));
+        }
+}
+
+/* What was merged is typed and defaulted. It is not pruned before it is stored: what only a schema without properties let
+ * through counts as a change. */
+static int type_applied(struct step *s, struct err *err)
+{
+        const struct value *metadata, *given;
+        int r;
+
+        forget_bad_system_fields(s);
+        given = value_get(s->object, STR("metadata"));
+        r = metadata_coerce(s->arena, given, NULL, &metadata, err);
+        if (r < 0)
+                return decode_failure(s, NULL, err);
+        if (metadata != given)
+                s->object = value_with(s->arena, s->object, STR("metadata"), metadata);
+        s->object = schema_default(s->p->version->schema, s->arena, s->object);
+        return 0;
 }
 
 int step_apply(struct step *s, struct err *err)
@@ -352,20 +475,15 @@ int step_apply(struct step *s, struct err *err)
         r = check_configuration(s, config, err);
         if (r < 0)
                 return r;
-        s->object = config;
-        r = step_check_identity(s, err);
-        if (r < 0)
-                return r;
-        config = s->object;
-        r = check_new_uid(s, config, err);
-        if (r < 0)
-                return r;
         if (!s->current && s->req->subresource.n)
                 return 0; /* not found, says the caller */
         r = managed_apply(s->arena, &managed, s->current, config, &s->object, err);
+        if (r == 0)
+                r = check_new_uid(s, config, err);
         if (r < 0)
                 return r;
-        return decode_fields(s, s->object, false, NULL, err);
+        r = type_applied(s, err);
+        return r < 0 ? r : step_check_identity(s, err);
 }
 
 /* --- Identity --- */

@@ -31,13 +31,19 @@ int step_check_options(const struct step *s, struct err *err);
  * what is unknown reported as the request's field validation says. */
 int step_decode(struct step *s, const struct value *body, struct err *err);
 
+/* The document with the request's patch. */
+int step_patch_document(struct step *s, const struct value *document, const struct value **ret, struct err *err);
+
+/* ` "" is invalid: patch: Invalid value: "RESULT": TEXT`: how the API says that a patch made something of it that cannot be. */
+int step_bad_patch(const struct step *s, const struct value *patched, struct str text, struct err *err);
+
 /* current with the request's patch, decoded. */
 int step_patch(struct step *s, struct err *err);
 
 /* The object after server-side apply. */
 int step_apply(struct step *s, struct err *err);
 
-/* Name and namespace of the object against those of the request; fills in the namespace. */
+/* Name and namespace of the object against those of the request; fills in the namespace, and the name of what is created. */
 int step_check_identity(struct step *s, struct err *err);
 
 /* The answer of managed.h to who writes what. */
@@ -55,6 +61,16 @@ int step_delete(struct step *s, struct write_outcome *ret, struct err *err);
 int scale_of(struct arena *a, const struct kind_version *v, const struct value *object, struct value *ret,
              struct err *err);
 int step_scale(struct step *s, struct err *err);
+
+/* What the paths of the scale must find in every object of the version. */
+void scale_validate(struct arena *a, const struct kind_version *v, const struct value *object,
+                    struct field_errors *errors);
+
+/* Whether anybody manages the replicas: only then does the API note who changes them through the scale. */
+bool scale_is_managed(const struct step *s);
+
+/* The object without replicas if they are 0: a Scale does not show them, so nobody comes to manage them by setting it. */
+const struct value *scale_without_zero(const struct step *s);
 
 /* Runs the hooks of one sort. */
 int step_admit(struct step *s, bool is_mutating, struct err *err);

@@ -54,10 +54,22 @@ static int track_managers(struct step *s, struct err *err)
                 .now = s->p->now,
         };
 
-        if (s->req->verb == WRITE_APPLY)
+        const struct value *updated = s->object, *result;
+        bool is_scale = str_equal(s->req->subresource, STR("scale"));
+        int r;
+
+        if (s->req->verb == WRITE_APPLY || (is_scale && !scale_is_managed(s)))
                 return 0;
         managed_scope_init(&scope, s);
-        return managed_update(s->arena, &managed, s->current, s->object, &s->object, err);
+        if (is_scale)
+                updated = scale_without_zero(s);
+        r = managed_update(s->arena, &managed, s->current, updated, &result, err);
+        if (r < 0)
+                return r;
+        s->object = is_scale ? meta_with(s->arena, s->object, STR("managedFields"),
+                                         value_get(meta(result), STR("managedFields")))
+                             : result;
+        return 0;
 }
 
 /* --- Metadata that the API sets --- */
@@ -111,6 +123,14 @@ static void set_new_metadata(struct step *s)
         s->object = value_with(s->arena, s->object, STR("metadata"), value_put(s->arena, object_builder_finish(&b)));
 }
 
+/* A create does not even notice what clients say about these. */
+static void forget_server_set(struct step *s)
+{
+        VALUE_FOREACH_MEMBER (m, meta(s->object))
+                if (is_server_set(m->key))
+                        s->object = meta_with(s->arena, s->object, m->key, NULL);
+}
+
 static const struct value *restore(struct arena *a, const struct value *object, const struct value *old, struct str key)
 {
         const struct value *before = value_get(old, key);
@@ -127,10 +147,10 @@ static const struct value *restore_meta(struct arena *a, const struct value *obj
 /* The metadata of an update: what only the API sets stays as it was. */
 static void keep_metadata(struct step *s)
 {
-        static const char *const restored[] = { "generation", "creationTimestamp", "selfLink" };
+        static const char *const restored[] = { "generation", "creationTimestamp", "selfLink", "deletionTimestamp" };
         static const char *const if_absent[] = { "uid", "deletionTimestamp", "deletionGracePeriodSeconds" };
 
-        for (size_t i = 0; i < ARRAY_SIZE(restored); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(restored) - !meta_is_deleting(s->current); i++)
                 s->object = restore_meta(s->arena, s->object, s->current, str_from(restored[i]));
         for (size_t i = 0; i < ARRAY_SIZE(if_absent); i++)
                 if (!value_get(meta(s->object), str_from(if_absent[i])))
@@ -193,18 +213,26 @@ static void set_generation(struct step *s)
 
 /* --- Validation --- */
 
-static int check_kind(const struct step *s, struct err *err)
+/* The object's type against that of the request; what is wrong is said of the type that the object claims. */
+static int check_type(const struct step *s, struct err *err)
 {
-        struct status_subject subject = step_subject(s);
-        struct str kind = value_str(value_get(s->object, STR("kind")));
-        struct value shown = value_of_str(kind);
+        struct gvk wanted = { .group = s->p->kind->group, .version = s->p->version->name, .kind = s->p->kind->kind };
+        struct gvk given = gvk_of(s->object);
+        struct str api_version = value_str(value_get(s->object, STR("apiVersion")));
+        struct status_subject subject = { .group = given.group, .kind = given.kind, .name = s->req->key.name };
+        struct value shown_version = value_of_str(api_version), shown_kind = value_of_str(given.kind);
         struct field_errors errors;
 
-        if (str_equal(kind, s->p->kind->kind))
+        if (gvk_equal(wanted, given))
                 return 0;
+        if (subject.name.n == 0)
+                subject.name = meta_name(s->object);
         field_errors_init(&errors, s->arena);
-        field_error_add(&errors, FIELD_INVALID, STR("kind"), &shown, "must be %.*s", STR_ARG(s->p->kind->kind));
-        subject.kind = kind;
+        if (!str_equal(api_version, gvk_api_version(s->arena, wanted)))
+                field_error_add(&errors, FIELD_INVALID, STR("apiVersion"), &shown_version, "must be %.*s",
+                                STR_ARG(gvk_api_version(s->arena, wanted)));
+        if (!str_equal(given.kind, wanted.kind))
+                field_error_add(&errors, FIELD_INVALID, STR("kind"), &shown_kind, "must be %.*s", STR_ARG(wanted.kind));
         return status_invalid(err, &subject, &errors);
 }
 
@@ -213,7 +241,7 @@ static int validate(struct step *s, struct err *err)
         const struct kind_strategy *strategy = s->p->kind->strategy;
         struct status_subject subject = step_subject(s);
         struct field_errors errors;
-        int r = check_kind(s, err);
+        int r = check_type(s, err);
 
         if (r < 0)
                 return r;
@@ -224,9 +252,10 @@ static int validate(struct step *s, struct err *err)
                 metadata_validate_update(s->arena, s->object, s->current, &errors);
         }
         if (!step_is_status(s))
-                metadata_validate(s->arena, s->p->kind, s->object, &errors, s->run->warnings);
+                metadata_validate(s->arena, s->p->kind, s->object, s->current, &errors, s->run->warnings);
         schema_validate(s->p->version->schema, s->object, s->current, step_is_status(s) ? STR("status") : STR(""),
                         &errors);
+        scale_validate(s->arena, s->p->version, s->object, &errors);
         if (strategy && strategy->validate)
                 strategy->validate(s->arena, s->req, s->current, s->object, &errors, s->run->warnings);
         return errors.n ? status_invalid(err, &subject, &errors) : 0;
@@ -242,11 +271,11 @@ static void prepare(struct step *s)
 
 /* --- Create --- */
 
-static bool is_decimal(struct str s)
+static bool is_set_version(struct str s)
 {
         uint64_t number;
 
-        return number_parse_uint(s, &number, NULL) >= 0;
+        return number_parse_uint(s, &number, NULL) >= 0 && number > 0;
 }
 
 int step_create(struct step *s, struct write_outcome *ret, struct err *err)
@@ -254,14 +283,19 @@ int step_create(struct step *s, struct write_outcome *ret, struct err *err)
         int r;
 
         s->current = NULL;
-        s->object = metadata_dedupe_owners(s->arena, s->object, s->run->warnings);
+        if (s->req->verb == WRITE_CREATE)
+                forget_server_set(s);
+        if (s->req->verb == WRITE_CREATE || s->req->verb == WRITE_UPDATE)
+                s->object = metadata_dedupe_owners(s->arena, s->object, false, s->run->warnings);
         r = track_managers(s, err);
+        if (r == 0 && s->p->may_create)
+                r = s->p->may_create(s->p->may_create_arg, err);
         if (r < 0)
                 return r;
         r = step_admit(s, true, err);
         if (r < 0)
                 return r;
-        s->object = metadata_dedupe_owners(s->arena, s->object, s->run->warnings);
+        s->object = metadata_dedupe_owners(s->arena, s->object, true, s->run->warnings);
         if (s->p->version->has_status)
                 s->object = value_without(s->arena, s->object, STR("status"));
         set_new_metadata(s);
@@ -272,7 +306,7 @@ int step_create(struct step *s, struct write_outcome *ret, struct err *err)
         r = step_admit(s, false, err);
         if (r < 0)
                 return r;
-        if (s->req->verb != WRITE_APPLY && is_decimal(meta_resource_version(s->object)))
+        if (s->req->verb != WRITE_APPLY && is_set_version(meta_resource_version(s->object)))
                 return status_internal(err, "resourceVersion should not be set on objects to be created");
         *ret = (struct write_outcome) { .effect = EFFECT_STORE, .is_create = true };
         r = step_to_storage(s, s->object, &ret->object, err);
@@ -293,10 +327,10 @@ static int check_put_uid(const struct step *s, struct err *err)
                 return 0;
         return status_conflict(
                 err, &subject,
-                "StorageError: invalid object, Code: 4, Key: /registry/%.*s/%.*s/%.*s%s%.*s, ResourceVersion: "
+                "StorageError: invalid object, Code: 4, Key: %s/%.*s/%.*s/%.*s%s%.*s, ResourceVersion: "
                 "0, AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: "
                 "%.*s",
-                STR_ARG(s->p->kind->group), STR_ARG(s->p->kind->plural),
+                s->req->is_dry_run ? "" : "/registry", STR_ARG(s->p->kind->group), STR_ARG(s->p->kind->plural),
                 STR_ARG(s->p->kind->is_namespaced ? key->namespace : STR("")), s->p->kind->is_namespaced ? "/" : "",
                 STR_ARG(key->name), STR_ARG(uid), STR_ARG(live));
 }
@@ -369,14 +403,15 @@ int step_update(struct step *s, struct write_outcome *ret, struct err *err)
 
         if (r < 0)
                 return r;
-        s->object = metadata_dedupe_owners(s->arena, s->object, s->run->warnings);
+        if (s->req->verb == WRITE_CREATE || s->req->verb == WRITE_UPDATE)
+                s->object = metadata_dedupe_owners(s->arena, s->object, false, s->run->warnings);
         r = track_managers(s, err);
         if (r < 0)
                 return r;
         r = step_admit(s, true, err);
         if (r < 0)
                 return r;
-        s->object = metadata_dedupe_owners(s->arena, s->object, s->run->warnings);
+        s->object = metadata_dedupe_owners(s->arena, s->object, true, s->run->warnings);
         r = check_version(s, err);
         if (r < 0)
                 return r;

@@ -51,7 +51,11 @@ int step_to_storage(const struct step *s, const struct value *object, const stru
                                    err);
                 if (r < 0)
                         return r;
+                object = schema_default(storage->schema, s->arena, object);
+        }
+        if (s->p->version != storage || s->req->verb == WRITE_APPLY) {
                 object = schema_prune(storage->schema, s->arena, object, NULL);
+                object = schema_drop_nulls(storage->schema, s->arena, object);
         }
         *ret = object;
         return 0;
@@ -64,6 +68,7 @@ int pipeline_read(const struct kind *kind, const struct kind_version *version, s
         int r;
 
         if (!str_equal(gvk_of(stored).version, version->name)) {
+                stored = schema_admit(kind_storage(kind)->schema, a, stored, &options);
                 r = convert_object(a, kind->conversions, kind->n_conversions, stored, version->name, &stored, err);
                 if (r < 0)
                         return r;
@@ -72,19 +77,10 @@ int pipeline_read(const struct kind *kind, const struct kind_version *version, s
         return 0;
 }
 
-/* Deprecated versions say so with every request. */
-static void warn_deprecated(const struct step *s)
+void pipeline_warn_deprecated(const struct kind_version *version, struct run *run)
 {
-        const struct kind_version *v = s->p->version;
-        struct gvk gvk = { .group = s->p->kind->group, .version = v->name, .kind = s->p->kind->kind };
-
-        if (!v->is_deprecated)
-                return;
-        if (v->deprecation_warning.n)
-                str_list_add(s->run->warnings, v->deprecation_warning);
-        else
-                str_list_printf(s->run->warnings, "%.*s %.*s is deprecated", STR_ARG(gvk_api_version(s->arena, gvk)),
-                                STR_ARG(gvk.kind));
+        if (version && version->is_deprecated)
+                str_list_add(run->warnings, version->deprecation_warning);
 }
 
 /* create and update are decoded from a body, patches from what is there. */
@@ -120,6 +116,16 @@ static bool is_subresource_known(const struct step *s)
                (str_equal(name, STR("scale")) && s->p->version->has_scale) || str_equal(name, STR("finalize"));
 }
 
+static int answer_with_scale(const struct step *s, struct write_outcome *ret, struct err *err)
+{
+        struct value scale;
+        int r = scale_of(s->arena, s->p->version, ret->answer, &scale, err);
+
+        if (r == 0)
+                ret->answer = value_put(s->arena, scale);
+        return r;
+}
+
 int pipeline_run(const struct pipeline *p, struct run *run, const struct write_request *req, const struct value *live,
                  struct write_outcome *ret, struct err *err)
 {
@@ -135,7 +141,7 @@ int pipeline_run(const struct pipeline *p, struct run *run, const struct write_r
         r = step_check_options(&s, err);
         if (r < 0)
                 return r;
-        warn_deprecated(&s);
+        pipeline_warn_deprecated(p->version, run);
         if (live && req->verb != WRITE_CREATE) {
                 r = pipeline_read(p->kind, p->version, s.arena, live, &s.current, err);
                 if (r < 0)
@@ -152,5 +158,10 @@ int pipeline_run(const struct pipeline *p, struct run *run, const struct write_r
                 return step_create(&s, ret, err);
         if (!s.current)
                 return status_not_found(err, &subject);
-        return req->verb == WRITE_DELETE ? step_delete(&s, ret, err) : step_update(&s, ret, err);
+        if (req->verb == WRITE_DELETE)
+                return step_delete(&s, ret, err);
+        r = step_update(&s, ret, err);
+        if (r == 0 && str_equal(req->subresource, STR("scale")))
+                r = answer_with_scale(&s, ret, err);
+        return r;
 }

@@ -41,6 +41,9 @@ struct pipeline {
         const struct admission_hook *hooks;
         size_t n_hooks;
         struct instant now;
+        /* Asked when something new has been decoded: may it be created where it wants to be? NULL: it may. */
+        int (*may_create)(void *arg, struct err *err);
+        void *may_create_arg;
 };
 
 enum write_effect {
@@ -57,10 +60,12 @@ struct write_outcome {
                 *answer; /* for the client, in the request's version; resourceVersion is the store's to set */
 };
 
-/* live is the object as stored (storage version, resourceVersion set), or NULL. live_version is its version. The namespace of
- * a create exists: the store has looked. */
+/* live is the object as stored (storage version, resourceVersion set), or NULL. */
 int pipeline_run(const struct pipeline *p, struct run *run, const struct write_request *req, const struct value *live,
                  struct write_outcome *ret, struct err *err);
+
+/* What a request for a deprecated version is told. */
+void pipeline_warn_deprecated(const struct kind_version *version, struct run *run);
 
 /* An object as stored -> as a reader of the version gets it: converted, pruned, defaulted. */
 int pipeline_read(const struct kind *kind, const struct kind_version *version, struct arena *a,

@@ -48,7 +48,7 @@ static bool check_metadata(struct check *c, const struct value *resource, const 
         if (c->only_coerces)
                 return true;
         resource = value_with(&a, resource, STR("metadata"), typed);
-        metadata_validate(&a, &any, resource, &found, &warnings);
+        metadata_validate(&a, &any, resource, NULL, &found, &warnings);
         if (meta_generation(resource) < 0)
                 field_error_add(&found, FIELD_INVALID, STR("metadata.generation"), value_get(typed, STR("generation")),
                                 "must be greater than or equal to 0");

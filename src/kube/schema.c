@@ -127,6 +127,11 @@ bool schema_node_is_embedded(const struct schema_node *n)
         return n->flags & NODE_EMBEDDED;
 }
 
+bool schema_node_has_embedded(const struct schema_node *n)
+{
+        return n->flags & NODE_EMBEDDED_BELOW;
+}
+
 bool schema_node_is_atomic_map(const struct schema_node *n)
 {
         return n->flags & NODE_ATOMIC_MAP;

@@ -72,6 +72,7 @@ enum schema_type schema_node_type(const struct schema_node *n);
 bool schema_node_is_nullable(const struct schema_node *n);
 bool schema_node_preserves_unknown(const struct schema_node *n);
 bool schema_node_is_embedded(const struct schema_node *n);
+bool schema_node_has_embedded(const struct schema_node *n); /* itself or anything below it */
 bool schema_node_is_atomic_map(const struct schema_node *n);
 enum schema_list_type schema_node_list_type(const struct schema_node *n);
 size_t schema_node_list_keys(const struct schema_node *n, const struct str **ret);

@@ -181,6 +181,19 @@ int status_internal(struct err *err, const char *format, ...)
         return ERR_FAILED;
 }
 
+int status_internal_error(struct err *err, const char *format, ...)
+{
+        _cleanup_free_ char *text = NULL;
+
+        FILL_TEXT(err, ERR_FAILED, REASON_INTERNAL_ERROR, format);
+        if (!err)
+                return ERR_FAILED;
+        text = str_to_cstring(str_from(err_message(err)));
+        err_set_details(err, STR(""));
+        status_add_cause(err, STR(""), str_from(text), STR(""));
+        return err_wrap(err, "Internal error occurred");
+}
+
 int status_expired(struct err *err, const char *format, ...)
 {
         FILL_TEXT(err, ERR_EXPIRED, REASON_EXPIRED, format);

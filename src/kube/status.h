@@ -23,6 +23,7 @@ int status_forbidden(struct err *err, const struct status_subject *s, const char
 int status_invalid(struct err *err, const struct status_subject *s, const struct field_errors *errors);
 int status_bad_request(struct err *err, const char *format, ...) _printf_(2, 3);
 int status_internal(struct err *err, const char *format, ...) _printf_(2, 3); /* 500 without a reason or details */
+int status_internal_error(struct err *err, const char *format, ...) _printf_(2, 3); /* with a reason and a cause */
 int status_expired(struct err *err, const char *format, ...) _printf_(2, 3);
 int status_method_not_allowed(struct err *err, const struct status_subject *s, struct str verb);
 

@@ -91,37 +91,26 @@ static int find_live(struct attempt *t, struct err *err)
         return 0;
 }
 
-/* What is wrong with the request itself is said before what is wrong with its namespace. The hooks are not asked: nothing will be
- * created. */
-static int check_request(struct attempt *t, int r, struct err *err)
-{
-        struct pipeline p = { .kind = t->served.kind, .version = t->served.version, .now = clock_wall() };
-        _cleanup_err_ struct err inner = { 0 };
-        struct write_request req = *t->req;
-
-        req.key.namespace = t->key.namespace;
-        if (pipeline_run(&p, t->run, &req, NULL, &t->outcome, &inner) == 0)
-                return r;
-        if (inner.reason == REASON_BAD_REQUEST || (req.verb == WRITE_APPLY && inner.reason == REASON_UNKNOWN))
-                return err_move(err, &inner);
-        return r;
-}
-
 static int check_creation(struct attempt *t, struct err *err)
 {
         const struct write_request *req = t->req;
         bool may_create = req->verb == WRITE_CREATE || req->verb == WRITE_APPLY ||
                           (req->verb == WRITE_UPDATE && t->served.kind->allows_create_on_update);
         struct status_subject subject = kind_subject(t->served.kind, t->key.name);
-        int r;
 
         if (!is_creation(t) || !may_create || req->subresource.n)
                 return 0;
         if (t->served.is_terminating)
                 return status_forbidden(err, &subject,
                                         "create not allowed while custom resource definition is terminating");
-        r = namespaces_check(t->s, t->run, &t->served, &t->key, &t->namespace, err);
-        return r < 0 ? check_request(t, r, err) : 0;
+        return 0;
+}
+
+static int may_create(void *arg, struct err *err)
+{
+        struct attempt *t = arg;
+
+        return t->namespace ? 0 : namespaces_check(t->s, t->run, &t->served, &t->key, &t->namespace, err);
 }
 
 static int already_exists(const struct attempt *t, const struct value *live, struct err *err)
@@ -426,6 +415,8 @@ static int run_pipeline(struct attempt *t, struct err *err)
                 .hooks = t->s->hooks.p,
                 .n_hooks = t->s->hooks.n,
                 .now = clock_wall(),
+                .may_create = may_create,
+                .may_create_arg = t,
         };
         int r;
 

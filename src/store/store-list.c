@@ -435,6 +435,7 @@ int read_list(struct cluster *c, struct run *run, const struct list_request *req
 
         if (r < 0)
                 return r;
+        pipeline_warn_deprecated(l.served.version, run);
         l.namespace = !l.served.kind || l.served.kind->is_namespaced ? req->namespace : STR("");
         r = list_run(&l, ret, err);
         vec_done(&l.objects);

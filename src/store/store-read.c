@@ -139,6 +139,7 @@ int read_get(struct cluster *c, struct run *run, const struct get_request *req, 
 
         if (r < 0)
                 return r;
+        pipeline_warn_deprecated(served.version, run);
         r = read_version_number(req->resource_version, &version, err);
         if (r < 0) {
                 err_set_reason(err, REASON_UNKNOWN);

@@ -79,6 +79,9 @@ TEST(wrong_types_are_errors_in_the_words_of_go)
                   "json: cannot unmarshal string into Go struct field ObjectMeta.finalizers of type []string" },
                 { "{\"creationTimestamp\":\"zz\"}",
                   "parsing time \"zz\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"zz\" as \"2006\"" },
+                { "{\"ownerReferences\":[{\"uid\":5}]}",
+                  "json: cannot unmarshal number into Go struct field OwnerReference.ownerReferences.uid of type "
+                  "types.UID" },
                 { "7", "json: cannot unmarshal number into Go value of type v1.ObjectMeta" },
         };
 
@@ -159,7 +162,7 @@ TEST(metadata_is_validated)
                 field_errors_init(&errors, &a);
                 str_list_init(&warnings, &a);
                 object = value_with(&a, &value_empty_object, STR("metadata"), parse(&a, cases[i].metadata));
-                metadata_validate(&a, cases[i].kind, object, &errors, &warnings);
+                metadata_validate(&a, cases[i].kind, object, NULL, &errors, &warnings);
                 ASSERT_STR_CASE(cases[i].metadata, texts_of(&a, &errors), str_from(cases[i].errors));
                 ASSERT_STR_CASE(cases[i].metadata, str_list_join(&warnings, STR("|")), str_from(cases[i].warnings));
         }
@@ -178,10 +181,10 @@ TEST(annotations_have_a_total_size)
         memset(big, 'x', 262144);
         object = parse(&a, "{\"metadata\":{\"name\":\"a\",\"annotations\":{\"k\":\"v\"}}}");
         object = meta_with_annotation(&a, object, STR("k"), str_make(big, 262143));
-        metadata_validate(&a, &cluster_scoped, object, &errors, NULL);
+        metadata_validate(&a, &cluster_scoped, object, NULL, &errors, NULL);
         ASSERT_INT(errors.n, 0);
         object = meta_with_annotation(&a, object, STR("k"), str_make(big, 262144));
-        metadata_validate(&a, &cluster_scoped, object, &errors, NULL);
+        metadata_validate(&a, &cluster_scoped, object, NULL, &errors, NULL);
         ASSERT_STR(texts_of(&a, &errors), STR("metadata.annotations: Too long: may not be more than 262144 bytes"));
 }
 
@@ -215,9 +218,9 @@ TEST(equal_owners_are_one)
         object = parse(
                 &a,
                 "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"1\",\"name\":\"a\"},{\"uid\":\"1\",\"name\":\"a\"}]}}");
-        result = metadata_dedupe_owners(&a, object, &warnings);
+        result = metadata_dedupe_owners(&a, object, false, &warnings);
         ASSERT(value_equal(result, parse(&a, "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"1\",\"name\":\"a\"}]}}")));
         ASSERT_INT(warnings.n, 1);
         ASSERT(str_ends_with(warnings.p[0], STR("duplicate UID(s) observed: 1")));
-        ASSERT(metadata_dedupe_owners(&a, result, &warnings) == result);
+        ASSERT(metadata_dedupe_owners(&a, result, false, &warnings) == result);
 }
