@@ -3,6 +3,7 @@
  * are values of it (schema-defaults.c). A stage that cannot be understood without the one before it is left out. */
 #include "schema-props.h"
 
+#include "map.h"
 #include "regex.h"
 
 struct structural {
@@ -88,15 +89,7 @@ static void check_map_type(struct structural *c, const struct props *p)
                 field_error_add_unsupported(c->errors, path_of(c, p, "x-kubernetes-map-type"), &v, known, 2);
 }
 
-static bool is_required_in(const struct props *p, struct str key)
-{
-        VALUE_FOREACH_ITEM (name, p->required)
-                if (str_equal(value_str(name), key))
-                        return true;
-        return false;
-}
-
-static void check_list_key(struct structural *c, const struct props *items, struct str key)
+static void check_list_key(struct structural *c, const struct props *items, const struct map *required, struct str key)
 {
         const struct props *property = props_property(items, key);
 
@@ -106,7 +99,7 @@ static void check_list_key(struct structural *c, const struct props *items, stru
         if (property->nullable)
                 forbid(c, property, "nullable",
                        "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
-        if (!property->dflt && !is_required_in(items, key))
+        if (!property->dflt && !map_has(required, key))
                 require(c, property, "default",
                         "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required "
                         "property");
@@ -114,18 +107,23 @@ static void check_list_key(struct structural *c, const struct props *items, stru
 
 static bool has_repeats(const struct value *list)
 {
-        for (uint32_t i = 0; i < list->n; i++)
-                for (uint32_t k = 0; k < i; k++)
-                        if (value_equal(&list->items[i], &list->items[k]))
-                                return true;
+        _cleanup_map_ struct map seen = { 0 };
+
+        VALUE_FOREACH_ITEM (item, list)
+                if (!map_add(&seen, value_str(item), (void *)item))
+                        return true;
         return false;
 }
 
 static void check_list_keys(struct structural *c, const struct props *p)
 {
+        _cleanup_map_ struct map required = { 0 };
+
+        VALUE_FOREACH_ITEM (name, p->items->required)
+                map_add(&required, value_str(name), c);
         VALUE_FOREACH_ITEM (key, p->list_keys) {
                 if (props_property(p->items, value_str(key)))
-                        check_list_key(c, p->items, value_str(key));
+                        check_list_key(c, p->items, &required, value_str(key));
                 else if (is_type(p->items, STR("object")))
                         invalid(c, p, "x-kubernetes-list-map-keys", *p->list_keys,
                                 "entries must all be names of item properties");
