@@ -15,7 +15,9 @@ static const struct field_set *client_applied(const struct update *u, const stru
         struct comparison c;
 
         if (str_is_empty(text) || json_parse(u->arena, text, NULL, &object, NULL) < 0 || !value_is_object(object) ||
-            !gvk_equal(gvk_of(object), u->req->type->gvk) || typed_validate(u->arena, u->type, object, false, NULL) < 0)
+            !gvk_equal(gvk_of(object), u->req->type->gvk) ||
+            typed_validate(u->arena, u->type, object, false, NULL) < 0 ||
+            typed_validate(u->arena, u->type, live, false, NULL) < 0)
                 return NULL;
         set = typed_to_set(u->arena, u->type, object);
         c = typed_compare(u->arena, u->type, object, live);
