@@ -65,12 +65,15 @@ static int read_list(struct input *in, const struct place *place, const struct i
         return 0;
 }
 
-static int read_integer(struct input *in, const struct place *place, const struct value *v, struct input_int *ret)
+static int read_integer(struct input *in, const struct place *place, const struct input_field *f, const struct value *v,
+                        struct input_int *ret)
 {
         double d = value_double(v, 0.5);
 
         if (!value_is_number(v) || (value_is_double(v) && !(d >= -0x1p63 && d < 0x1p63 && d == (double)(int64_t)d)))
                 return fail(in, place, "must be an integer");
+        if (f->kind == INPUT_UINT && d < 0)
+                return fail(in, place, "must not be negative");
         *ret = (struct input_int) { .is_set = true, .value = value_int(v, 0) };
         return 0;
 }
@@ -107,7 +110,8 @@ static int read_field(struct input *in, const struct place *place, const struct 
                 *(struct input_bool *)ret = (struct input_bool) { .is_set = true, .value = value_bool(v, false) };
                 return 0;
         case INPUT_INT:
-                return read_integer(in, place, v, ret);
+        case INPUT_UINT:
+                return read_integer(in, place, f, v, ret);
         case INPUT_MAP:
         case INPUT_TEXTS:
                 return read_map(in, place, f, v, ret);

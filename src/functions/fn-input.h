@@ -9,6 +9,7 @@ enum input_kind {
         INPUT_STRING,  /* struct str; p is NULL when absent */
         INPUT_BOOL,    /* struct input_bool */
         INPUT_INT,     /* struct input_int */
+        INPUT_UINT,    /* the same, and it must not be negative */
         INPUT_ANY,     /* const struct value *; NULL when absent or null */
         INPUT_MAP,     /* the same, and it must be an object */
         INPUT_TEXTS,   /* the same, and its members must be strings or null */

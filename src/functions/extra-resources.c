@@ -1,0 +1,244 @@
+/* function-extra-resources: asks for resources and puts them into the context (spec/functions 4.3). */
+#include "functions.h"
+
+#include "gotext.h"
+#include "selection.h"
+
+#define DEFAULT_KEY STR("apiextensions.crossplane.io/extra-resources")
+
+struct extra_source {
+        struct str type;
+        struct str into;
+        struct str kind;
+        struct str api_version;
+        struct str namespace;
+        struct selection_ref *ref;
+        struct selection_selector *selector;
+};
+
+struct extra_context {
+        struct str key;
+};
+
+struct extra_spec {
+        struct extra_context *context;
+        struct selection_policy *policy;
+        struct input_list sources; /* struct extra_source */
+};
+
+struct extra_input {
+        struct extra_spec *spec;
+};
+
+static const struct input_field selector_fields[] = { SELECTION_SELECTOR_FIELDS };
+static const struct input_type selector_type = INPUT_TYPE(struct selection_selector, selector_fields);
+
+static const struct input_field source_fields[] = {
+        { "type", INPUT_STRING, offsetof(struct extra_source, type) },
+        { "into", INPUT_STRING, offsetof(struct extra_source, into) },
+        { "kind", INPUT_STRING, offsetof(struct extra_source, kind) },
+        { "apiVersion", INPUT_STRING, offsetof(struct extra_source, api_version) },
+        { "namespace", INPUT_STRING, offsetof(struct extra_source, namespace) },
+        { "ref", INPUT_OBJECT, offsetof(struct extra_source, ref), &selection_ref_type },
+        { "selector", INPUT_OBJECT, offsetof(struct extra_source, selector), &selector_type },
+};
+static const struct input_type source_type = INPUT_TYPE(struct extra_source, source_fields);
+
+static const struct input_field context_fields[] = {
+        { "key", INPUT_STRING, offsetof(struct extra_context, key) },
+};
+static const struct input_type context_type = INPUT_TYPE(struct extra_context, context_fields);
+
+static const struct input_field spec_fields[] = {
+        { "context", INPUT_OBJECT, offsetof(struct extra_spec, context), &context_type },
+        { "policy", INPUT_OBJECT, offsetof(struct extra_spec, policy), &selection_policy_type },
+        { "extraResources", INPUT_OBJECTS, offsetof(struct extra_spec, sources), &source_type },
+};
+static const struct input_type spec_type = INPUT_TYPE(struct extra_spec, spec_fields);
+
+static const struct input_field input_fields[] = {
+        { "spec", INPUT_OBJECT, offsetof(struct extra_input, spec), &spec_type },
+};
+static const struct input_type input_type = INPUT_TYPE(struct extra_input, input_fields);
+
+/* --- The first call: what is needed --- */
+
+static int require(struct arena *a, struct fn_response *rsp, const struct extra_source *source,
+                   const struct value *composite, struct err *err)
+{
+        struct fn_selector s = {
+                .name = source->into,
+                .api_version = source->api_version,
+                .kind = source->kind,
+                .namespace = source->namespace,
+        };
+        enum selection_type type = selection_type(source->type);
+        int r;
+
+        if (type == SELECTION_UNKNOWN)
+                return 0;
+        if (type == SELECTION_REFERENCE) {
+                if (!source->ref)
+                        return err_set(err, ERR_INVALID, "ref cannot be nil for type 'Reference' of %.*s",
+                                       STR_ARG(go_quote(a, source->into)));
+                s.match_name = source->ref->name.p ? source->ref->name : STR("");
+        } else {
+                if (!source->selector)
+                        return err_set(err, ERR_INVALID, "selector cannot be nil for type 'Selector' of %.*s",
+                                       STR_ARG(go_quote(a, source->into)));
+                r = selection_labels(a, source->selector, composite, &s, err);
+                if (r < 0 || !s.has_labels)
+                        return r;
+        }
+        fn_response_require(a, rsp, &s);
+        return 0;
+}
+
+static int build_requirements(struct arena *a, struct fn_request *req, const struct extra_spec *spec,
+                              struct fn_response *rsp, struct err *err)
+{
+        const struct extra_source *source;
+        const struct value *composite;
+        int r = selection_composite(a, req, &composite, err);
+
+        if (r < 0)
+                return r;
+        INPUT_FOREACH(source, &spec->sources)
+        {
+                r = require(a, rsp, source, composite, err);
+                if (r < 0) {
+                        rsp->requirements = (struct fn_requirements) { 0 };
+                        return r;
+                }
+        }
+        rsp->requirements.is_present = true;
+        return 0;
+}
+
+/* --- The second: what came --- */
+
+static int check_reference(struct arena *a, const struct extra_spec *spec, const struct extra_source *source,
+                           const struct selection *found, struct err *err)
+{
+        struct str name = go_quote(a, source->into);
+
+        if (found->n > 1)
+                return err_set(err, ERR_INVALID, "expected exactly one extra resource %.*s, got %zu", STR_ARG(name),
+                               found->n);
+        if (found->n == 0 && !selection_is_optional(spec->policy))
+                return err_set(err, ERR_INVALID, "Required extra resource %.*s not found", STR_ARG(name));
+        return 0;
+}
+
+static int check_selector(struct arena *a, const struct extra_source *source, struct selection *found, struct err *err)
+{
+        const struct selection_selector *selector = source->selector;
+        int r;
+
+        if (selector->min_match.is_set && found->n < (uint64_t)selector->min_match.value)
+                return err_set(err, ERR_INVALID, "expected at least %lld extra resources %.*s, got %zu",
+                               (long long)selector->min_match.value, STR_ARG(go_quote(a, source->into)), found->n);
+        r = selection_sort(a, found, selector->sort_by_field_path, err);
+        if (r < 0)
+                return r;
+        selection_cut(found, selector);
+        return 0;
+}
+
+/* 1 when the entry has a place in the context. */
+static int check_source(struct arena *a, struct fn_request *req, const struct extra_spec *spec,
+                        const struct extra_source *source, struct selection **ret, struct err *err)
+{
+        int r = selection_find(a, req, source->into, ret, err);
+
+        if (r < 0)
+                return r;
+        if (!*ret)
+                return err_set(err, ERR_INVALID, "cannot find expected extra resource %.*s",
+                               STR_ARG(go_quote(a, source->into)));
+        switch (selection_type(source->type)) {
+        case SELECTION_REFERENCE:
+                r = check_reference(a, spec, source, *ret, err);
+                return r < 0 ? r : (*ret)->n > 0;
+        case SELECTION_SELECTOR:
+                r = check_selector(a, source, *ret, err);
+                return r < 0 ? r : 1;
+        case SELECTION_UNKNOWN:
+                break;
+        }
+        return 1;
+}
+
+static int collect(struct arena *a, struct fn_request *req, const struct extra_spec *spec, struct value *ret,
+                   struct err *err)
+{
+        const struct extra_source *source;
+        struct object_builder b;
+
+        object_builder_init(&b, a, spec->sources.n);
+        INPUT_FOREACH(source, &spec->sources)
+        {
+                struct array_builder list;
+                struct selection *found;
+                int r = check_source(a, req, spec, source, &found, err);
+
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        continue;
+                array_builder_init(&list, a, found->n);
+                for (size_t i = 0; i < found->n; i++)
+                        array_builder_add(&list, *found->p[i]);
+                object_builder_set(&b, source->into.p ? source->into : STR(""), array_builder_finish(&list));
+        }
+        *ret = object_builder_finish(&b);
+        return 0;
+}
+
+static int answer(struct arena *a, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        static const struct extra_spec nothing;
+        struct extra_input input = { 0 };
+        const struct extra_spec *spec;
+        const struct value *context;
+        struct value resources;
+        int r = fn_input_read(a, req, &input_type, "Input", &input, err);
+
+        if (r < 0)
+                return err_wrap(err, "cannot get Function input from *v1.RunFunctionRequest");
+        spec = input.spec ?: &nothing;
+        r = build_requirements(a, req, spec, rsp, err);
+        if (r < 0)
+                return err_wrap(err, "could not build extra resource requirements");
+        if (req->required_resources.n == 0)
+                return 0;
+        r = collect(a, req, spec, &resources, err);
+        if (r < 0)
+                return err_wrap(err, "verifying and sorting extra resources");
+        r = fn_struct_value(a, &rsp->context, &context, err);
+        if (r < 0)
+                return err_wrap(err, "cannot read the context");
+        rsp->context = (struct fn_struct) {
+                .value = value_with(a, context ?: &value_empty_object,
+                                    spec->context && spec->context->key.p ? spec->context->key : DEFAULT_KEY,
+                                    value_put(a, resources)),
+        };
+        return 0;
+}
+
+static int run_extra_resources(struct run *run, struct fn_request *req, struct fn_response *rsp,
+                               struct err *err _unused_)
+{
+        _cleanup_err_ struct err problem = { 0 };
+
+        fn_response_init(rsp, req);
+        if (answer(run->arena, req, rsp, &problem) < 0)
+                fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "%s", err_message(&problem));
+        return 0;
+}
+
+const struct builtin_function function_extra_resources = {
+        .name = "function-extra-resources",
+        .is_pure = true,
+        .run = run_extra_resources,
+};

@@ -1,0 +1,221 @@
+#include "selection.h"
+
+#include <stdlib.h>
+
+#include "gotext.h"
+#include "path.h"
+
+static const struct input_field label_fields[] = {
+        { "type", INPUT_STRING, offsetof(struct selection_label, type) },
+        { "key", INPUT_STRING, offsetof(struct selection_label, key) },
+        { "valueFromFieldPath", INPUT_STRING, offsetof(struct selection_label, value_from_field_path) },
+        { "value", INPUT_STRING, offsetof(struct selection_label, value) },
+        { "fromFieldPathPolicy", INPUT_STRING, offsetof(struct selection_label, from_field_path_policy) },
+};
+const struct input_type selection_label_type = INPUT_TYPE(struct selection_label, label_fields);
+
+static const struct input_field ref_fields[] = {
+        { "name", INPUT_STRING, offsetof(struct selection_ref, name) },
+};
+const struct input_type selection_ref_type = INPUT_TYPE(struct selection_ref, ref_fields);
+
+static const struct input_field policy_fields[] = {
+        { "resolution", INPUT_STRING, offsetof(struct selection_policy, resolution) },
+};
+const struct input_type selection_policy_type = INPUT_TYPE(struct selection_policy, policy_fields);
+
+enum selection_type selection_type(struct str type)
+{
+        if (type.n == 0 || str_equal(type, STR("Reference")))
+                return SELECTION_REFERENCE;
+        return str_equal(type, STR("Selector")) ? SELECTION_SELECTOR : SELECTION_UNKNOWN;
+}
+
+bool selection_is_optional(const struct selection_policy *policy)
+{
+        return policy && str_equal(policy->resolution, STR("Optional"));
+}
+
+/* --- Labels --- */
+
+/* 1 and the value, or 0 for a label that is left out. */
+static int label_value(struct arena *a, const struct selection_label *label, const struct value *composite,
+                       struct str *ret, struct err *err)
+{
+        _cleanup_err_ struct err problem = { 0 };
+
+        if (str_equal(label->type, STR("Value"))) {
+                if (!label->value.p)
+                        return err_set(err, ERR_INVALID, "Value cannot be nil for type 'Value'");
+                *ret = label->value;
+                return 1;
+        }
+        if (label->type.n && !str_equal(label->type, STR("FromCompositeFieldPath")))
+                return 0;
+        if (!label->value_from_field_path.p)
+                return err_set(err, ERR_INVALID, "ValueFromFieldPath cannot be nil for type 'FromCompositeFieldPath'");
+        if (path_get_string(a, composite, label->value_from_field_path, ret, &problem) >= 0)
+                return 1;
+        if (str_equal(label->from_field_path_policy, STR("Optional")))
+                return 0;
+        err_move(err, &problem);
+        return err_wrap(err, "cannot get value from field path %.*s",
+                        STR_ARG(go_quote(a, label->value_from_field_path)));
+}
+
+/* Keeps the labels by key; a later one of the same key replaces the earlier. */
+static void put_label(struct fn_label *labels, size_t *n, struct fn_label label)
+{
+        size_t at = 0;
+
+        while (at < *n && str_compare(labels[at].key, label.key) < 0)
+                at++;
+        if (at == *n || !str_equal(labels[at].key, label.key)) {
+                memmove(&labels[at + 1], &labels[at], (*n - at) * sizeof(*labels));
+                ++*n;
+        }
+        labels[at] = label;
+}
+
+int selection_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
+                     struct fn_selector *ret, struct err *err)
+{
+        struct fn_label *labels = ARENA_NEW_ARRAY(a, struct fn_label, selector->labels.n + 1);
+        const struct selection_label *label;
+        size_t n = 0;
+
+        INPUT_FOREACH(label, &selector->labels)
+        {
+                struct str value;
+                int r = label_value(a, label, composite, &value, err);
+
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        put_label(labels, &n, (struct fn_label) { label->key.p ? label->key : STR(""), value });
+        }
+        ret->labels = labels;
+        ret->n_labels = n;
+        ret->has_labels = n > 0;
+        return 0;
+}
+
+int selection_composite(struct arena *a, struct fn_request *req, const struct value **ret, struct err *err)
+{
+        int r = fn_state_open(a, &req->observed, err);
+
+        if (r < 0)
+                return r;
+        r = fn_struct_value(a, &req->observed.composite.object, ret, err);
+        if (r >= 0 && !*ret)
+                *ret = &value_empty_object;
+        return r;
+}
+
+/* --- Resources --- */
+
+int selection_find(struct arena *a, struct fn_request *req, struct str name, struct selection **ret, struct err *err)
+{
+        const struct fn_resources *found = NULL;
+        struct selection *s;
+
+        for (size_t i = 0; i < req->required_resources.n; i++)
+                if (str_equal(req->required_resources.p[i].name, name))
+                        found = &req->required_resources.p[i];
+        *ret = NULL;
+        if (!found)
+                return 0;
+        s = ARENA_NEW(a, struct selection);
+        s->p = ARENA_NEW_ARRAY(a, const struct value *, found->n_items + 1);
+        for (; s->n < found->n_items; s->n++) {
+                struct fn_struct object = found->items[s->n].object;
+                const struct value *v;
+                int r = fn_struct_value(a, &object, &v, err);
+
+                if (r < 0)
+                        return r;
+                s->p[s->n] = v ? fn_value_numbers(a, v) : &value_empty_object;
+        }
+        *ret = s;
+        return 0;
+}
+
+/* --- Sorting --- */
+
+struct sortable {
+        const struct value *object;
+        const struct value *key; /* NULL: missing */
+        size_t position;
+};
+
+/* reflect.Kind of what Go has for the value. */
+static const char *kind_name(const struct value *v)
+{
+        static const char *const names[] = { "invalid", "bool", "float64", "float64", "string", "slice", "map" };
+
+        return names[value_type(v)];
+}
+
+static int compare_keys(const struct value *a, const struct value *b)
+{
+        double x = value_double(a, 0), y = value_double(b, 0);
+
+        if (value_is_string(a) || value_is_string(b))
+                return str_compare(value_str(a), value_str(b));
+        return (x > y) - (x < y);
+}
+
+/* By position where keys are equal: the order is stable. */
+static int compare(const void *a, const void *b)
+{
+        const struct sortable *x = a, *y = b;
+        int order = compare_keys(x->key, y->key);
+
+        return order ? order : (x->position > y->position) - (x->position < y->position);
+}
+
+static int read_keys(struct arena *a, const struct selection *s, struct str path, struct sortable *items,
+                     const struct value **ret_first, struct err *err)
+{
+        for (size_t i = 0; i < s->n; i++) {
+                _cleanup_err_ struct err problem = { 0 };
+                const struct value *key = NULL;
+                int r = path_get(a, s->p[i], path, &key, &problem);
+
+                if (r < 0 && r != ERR_NOT_FOUND)
+                        return err_move(err, &problem);
+                if (r < 0 || value_is_null(key))
+                        key = NULL;
+                if (key && *ret_first && strcmp(kind_name(*ret_first), kind_name(key)) != 0)
+                        return err_set(err, ERR_INVALID, "cannot sort values of different types \"%s\" and \"%s\"",
+                                       kind_name(*ret_first), kind_name(key));
+                if (!*ret_first)
+                        *ret_first = key;
+                items[i] = (struct sortable) { s->p[i], key, i };
+        }
+        return 0;
+}
+
+int selection_sort(struct arena *a, struct selection *s, struct str path, struct err *err)
+{
+        struct sortable *items = ARENA_NEW_ARRAY(a, struct sortable, s->n + 1);
+        const struct value *first = NULL;
+        int r = read_keys(a, s, path.n ? path : STR("metadata.name"), items, &first, err);
+
+        if (r < 0)
+                return r;
+        if (s->n < 2 || !first)
+                return 0;
+        if (!value_is_string(first) && !value_is_number(first))
+                return err_set(err, ERR_INVALID, "unsupported type \"%s\" for sorting", kind_name(first));
+        qsort(items, s->n, sizeof(*items), compare);
+        for (size_t i = 0; i < s->n; i++)
+                s->p[i] = items[i].object;
+        return 0;
+}
+
+void selection_cut(struct selection *s, const struct selection_selector *selector)
+{
+        if (selector->max_match.is_set && (uint64_t)selector->max_match.value < s->n)
+                s->n = (size_t)selector->max_match.value;
+}

@@ -1,0 +1,406 @@
+/* function-sequencer: holds back resources until those before them in a sequence are ready, and keeps those from being deleted before
+ * what came after them (spec/functions 4.4). */
+#include "functions.h"
+
+#include "buf.h"
+#include "digest.h"
+#include "fn-input.h"
+#include "gotext.h"
+#include "regex.h"
+#include "timetext.h"
+
+struct sequencer_rule {
+        struct input_list sequence; /* struct str */
+        struct str condition;
+        struct input_bool create_only;
+        struct input_bool delete_only;
+};
+
+struct sequencer_input {
+        struct str cache_ttl;
+        struct input_bool enable_deletion_sequencing;
+        struct input_bool replay_deletion;
+        struct str usage_version;
+        struct input_bool reset_composite_readiness;
+        struct input_list rules; /* struct sequencer_rule */
+};
+
+static const struct input_field rule_fields[] = {
+        { "sequence", INPUT_STRINGS, offsetof(struct sequencer_rule, sequence) },
+        { "condition", INPUT_STRING, offsetof(struct sequencer_rule, condition) },
+        { "createOnly", INPUT_BOOL, offsetof(struct sequencer_rule, create_only) },
+        { "deleteOnly", INPUT_BOOL, offsetof(struct sequencer_rule, delete_only) },
+};
+static const struct input_type rule_type = INPUT_TYPE(struct sequencer_rule, rule_fields);
+
+static const struct input_field input_fields[] = {
+        { "cacheTTL", INPUT_STRING, offsetof(struct sequencer_input, cache_ttl) },
+        { "enableDeletionSequencing", INPUT_BOOL, offsetof(struct sequencer_input, enable_deletion_sequencing) },
+        { "replayDeletion", INPUT_BOOL, offsetof(struct sequencer_input, replay_deletion) },
+        { "usageVersion", INPUT_STRING, offsetof(struct sequencer_input, usage_version) },
+        { "resetCompositeReadiness", INPUT_BOOL, offsetof(struct sequencer_input, reset_composite_readiness) },
+        { "rules", INPUT_OBJECTS, offsetof(struct sequencer_input, rules), &rule_type },
+};
+static const struct input_type input_type = INPUT_TYPE(struct sequencer_input, input_fields);
+
+/* One call. */
+struct sequencer {
+        struct arena *arena;
+        const struct sequencer_input *input;
+        struct fn_state *observed;
+        struct fn_state desired; /* as it will be */
+        struct fn_response *rsp;
+        struct err *err;
+        bool is_rpc_error; /* the failure is one of the call, not a fatal result */
+};
+
+/* --- Patterns --- */
+
+/* An element with neither a beginning nor an end of its own must match the whole name. There is no group around it, so the
+ * alternatives of `a|b` are `^a` and `b$`, as upstream. */
+static int compile(struct sequencer *s, struct str element, struct regex **ret)
+{
+        struct str pattern = element;
+
+        if (!str_starts_with(element, STR("^")) && !str_ends_with(element, STR("$")))
+                pattern = arena_printf(s->arena, "^%.*s$", STR_ARG(element));
+        if (regex_compile(pattern, ret, s->err) < 0)
+                return err_wrap(s->err, "cannot compile regex %.*s", STR_ARG(element));
+        return 0;
+}
+
+/* [a b] */
+static struct str sequence_text(struct sequencer *s, const struct sequencer_rule *rule)
+{
+        struct str_list texts;
+        const struct str *element;
+
+        str_list_init(&texts, s->arena);
+        INPUT_FOREACH(element, &rule->sequence)
+        str_list_add(&texts, *element);
+        return arena_printf(s->arena, "[%.*s]", STR_ARG(str_list_join(&texts, STR(" "))));
+}
+
+/* --- Usages --- */
+
+static int object_of(struct sequencer *s, const struct fn_resource *resource, const struct value **ret)
+{
+        struct fn_struct object = resource->object;
+        int r = fn_struct_value(s->arena, &object, ret, s->err);
+
+        if (r >= 0 && !*ret)
+                *ret = &value_empty_object;
+        return r;
+}
+
+static bool is_usage(const struct value *object)
+{
+        struct str kind = value_str(value_get(object, STR("kind")));
+
+        return str_equal(kind, STR("Usage")) || str_equal(kind, STR("ClusterUsage"));
+}
+
+static struct str name_of(const struct value *object)
+{
+        return value_str(value_find(object, "metadata", "name"));
+}
+
+static struct str kind_of(const struct value *object)
+{
+        return value_str(value_get(object, STR("kind")));
+}
+
+/* Lower-case kinds and names of both, with a piece of their digest; cut to what a label can hold. */
+static struct str usage_name(struct arena *a, const struct value *by, const struct value *of)
+{
+        static const struct str suffix = STR_INIT("-dependency");
+        _cleanup_buf_ struct buf b = BUF_INIT(0), hash = BUF_INIT(0);
+        size_t hash_chars = 6, max_chars = 63;
+
+        buf_appendf(&b, "%.*s-%.*s-%.*s-%.*s", STR_ARG(kind_of(by)), STR_ARG(name_of(by)), STR_ARG(kind_of(of)),
+                    STR_ARG(name_of(of)));
+        for (size_t i = 0; i < b.n; i++)
+                if (b.p[i] >= 'A' && b.p[i] <= 'Z')
+                        b.p[i] = (char)(b.p[i] - 'A' + 'a');
+        sha256_append_hex(&hash, buf_str(&b));
+        if (b.n + 1 + hash_chars + suffix.n > max_chars)
+                b.n = max_chars - suffix.n - hash_chars - 1;
+        else
+                buf_append_char(&b, '-');
+        if (!str_ends_with(buf_str(&b), STR("-")))
+                buf_append_char(&b, '-');
+        buf_append_str(&b, str_first(buf_str(&hash), hash_chars));
+        buf_append_str(&b, suffix);
+        return buf_to_arena(&b, a);
+}
+
+static struct value reference_to(struct arena *a, const struct value *object)
+{
+        struct object_builder b, ref;
+
+        object_builder_init(&ref, a, 1);
+        object_builder_add(&ref, STR("name"), value_of_str(name_of(object)));
+        object_builder_init(&b, a, 3);
+        object_builder_add(&b, STR("apiVersion"), value_of_str(value_str(value_get(object, STR("apiVersion")))));
+        object_builder_add(&b, STR("kind"), value_of_str(kind_of(object)));
+        object_builder_add(&b, STR("resourceRef"), object_builder_finish(&ref));
+        return object_builder_finish(&b);
+}
+
+static struct value usage_spec(struct sequencer *s, const struct value *by, const struct value *of)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, s->arena, 4);
+        object_builder_add(&b, STR("by"), reference_to(s->arena, by));
+        object_builder_add(&b, STR("of"), reference_to(s->arena, of));
+        object_builder_add(&b, STR("reason"), value_of_literal("dependency"));
+        object_builder_add(&b, STR("replayDeletion"), value_of_bool(s->input->replay_deletion.value));
+        return object_builder_finish(&b);
+}
+
+/* Version 1 knows one kind, without a namespace; since then a Usage stands in the namespace of what it protects. */
+static struct value usage(struct sequencer *s, const struct value *by, const struct value *of)
+{
+        bool is_v1 = str_equal(s->input->usage_version, STR("v1"));
+        struct str namespace = is_v1 ? STR("") : value_str(value_find(of, "metadata", "namespace"));
+        struct object_builder b, metadata;
+
+        object_builder_init(&metadata, s->arena, 2);
+        object_builder_add(&metadata, STR("name"), value_of_str(usage_name(s->arena, by, of)));
+        if (namespace.n)
+                object_builder_add(&metadata, STR("namespace"), value_of_str(namespace));
+        object_builder_init(&b, s->arena, 4);
+        object_builder_add(&b, STR("apiVersion"),
+                           is_v1 ? value_of_literal("apiextensions.crossplane.io/v1beta1")
+                                 : value_of_literal("protection.crossplane.io/v1beta1"));
+        object_builder_add(&b, STR("kind"),
+                           is_v1 || namespace.n ? value_of_literal("Usage") : value_of_literal("ClusterUsage"));
+        object_builder_add(&b, STR("metadata"), object_builder_finish(&metadata));
+        object_builder_add(&b, STR("spec"), usage_spec(s, by, of));
+        return object_builder_finish(&b);
+}
+
+/* Protects what matches `before`, desired and observed, from being deleted before the user is. */
+static int protect(struct sequencer *s, const struct fn_resource *user, const struct value *by,
+                   const struct regex *before)
+{
+        for (size_t i = 0; i < s->observed->n_resources; i++) {
+                const struct fn_resource *used = &s->observed->resources[i];
+                struct fn_resource added = { .ready = FN_READY_TRUE };
+                const struct value *of;
+                int r;
+
+                if (!regex_matches(before, used->name) || !fn_state_find(&s->desired, used->name))
+                        continue;
+                r = object_of(s, used, &of);
+                if (r < 0)
+                        return r;
+                added.name = arena_printf(s->arena, "%.*s-%.*s-usage", STR_ARG(user->name), STR_ARG(used->name));
+                added.object.value = value_put(s->arena, usage(s, by, of));
+                fn_state_set(s->arena, &s->desired, &added);
+        }
+        return 0;
+}
+
+static int protect_pair(struct sequencer *s, struct str before, struct str after)
+{
+        _cleanup_(regex_freep)
+        struct regex *re_before = NULL, *re_after = NULL;
+        int r = compile(s, after, &re_after);
+
+        if (r >= 0)
+                r = compile(s, before, &re_before);
+        for (size_t i = 0; r >= 0 && i < s->observed->n_resources; i++) {
+                const struct fn_resource *user = &s->observed->resources[i];
+                const struct value *by;
+
+                if (!regex_matches(re_after, user->name))
+                        continue;
+                r = object_of(s, user, &by);
+                if (r >= 0 && !is_usage(by))
+                        r = protect(s, user, by, re_before);
+        }
+        return r;
+}
+
+static int sequence_deletion(struct sequencer *s, const struct sequencer_rule *rule)
+{
+        const struct str *elements = rule->sequence.p;
+
+        for (size_t i = 1; i < rule->sequence.n; i++)
+                if (protect_pair(s, elements[i - 1], elements[i]) < 0) {
+                        s->is_rpc_error = true;
+                        return s->err->code;
+                }
+        return 0;
+}
+
+/* --- Creation --- */
+
+/* Drops the desired resources that match and do not exist yet. */
+static int hold_back(struct sequencer *s, const struct regex *re)
+{
+        struct fn_resource *kept = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n_resources + 1);
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->desired.n_resources; i++) {
+                const struct fn_resource *resource = &s->desired.resources[i];
+
+                if (!regex_matches(re, resource->name) || fn_state_find(s->observed, resource->name))
+                        kept[n++] = *resource;
+        }
+        if (n == s->desired.n_resources)
+                return 0;
+        s->desired.resources = kept;
+        s->desired.n_resources = n;
+        if (!s->input->reset_composite_readiness.value)
+                return 0;
+        if (!s->desired.has_composite)
+                return err_set(s->err, ERR_INVALID,
+                               "cannot reset readiness of the composite resource: there is no desired one");
+        s->desired.composite.ready = FN_READY_FALSE;
+        return 0;
+}
+
+/* 1 when the element has to wait for the one before it, and was held back. */
+static int wait_for(struct sequencer *s, struct str element, struct str before)
+{
+        _cleanup_(regex_freep)
+        struct regex *re_before = NULL, *re = NULL;
+        size_t n = 0, n_ready = 0;
+        int r = compile(s, before, &re_before);
+
+        if (r >= 0)
+                r = compile(s, element, &re);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < s->desired.n_resources; i++)
+                if (regex_matches(re_before, s->desired.resources[i].name)) {
+                        n++;
+                        n_ready += s->desired.resources[i].ready == FN_READY_TRUE;
+                }
+        if (n > 0 && n == n_ready)
+                return 0;
+        element = go_quote(s->arena, element);
+        before = go_quote(s->arena, before);
+        if (n == 0)
+                fn_response_add_result(s->arena, s->rsp, FN_SEVERITY_NORMAL,
+                                       "Delaying creation of resource(s) matching %.*s because %.*s does not exist yet",
+                                       STR_ARG(element), STR_ARG(before));
+        else
+                fn_response_add_result(
+                        s->arena, s->rsp, FN_SEVERITY_NORMAL,
+                        "Delaying creation of resource(s) matching %.*s because %.*s is not fully ready (%zu of %zu)",
+                        STR_ARG(element), STR_ARG(before), n_ready, n);
+        r = hold_back(s, re);
+        return r < 0 ? r : 1;
+}
+
+static int sequence_creation(struct sequencer *s, const struct sequencer_rule *rule)
+{
+        const struct str *elements = rule->sequence.p;
+
+        for (size_t i = 1; i < rule->sequence.n; i++) {
+                int r = 0;
+
+                if (fn_state_find(s->observed, elements[i]))
+                        continue;
+                for (size_t j = 0; r == 0 && j < i; j++)
+                        r = wait_for(s, elements[i], elements[j]);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* --- The call --- */
+
+static int apply_rule(struct sequencer *s, const struct sequencer_rule *rule)
+{
+        int r;
+
+        if (rule->create_only.value && rule->delete_only.value)
+                return err_set(s->err, ERR_INVALID,
+                               "rule for sequence %.*s cannot have both deleteOnly and createOnly set to true",
+                               STR_ARG(sequence_text(s, rule)));
+        if (rule->condition.n)
+                return err_set(s->err, ERR_UNSUPPORTED,
+                               "cannot evaluate condition %.*s for sequence %.*s: CEL is not part of this build of "
+                               "weft; remove the condition, or run the function outside of weft",
+                               STR_ARG(go_quote(s->arena, rule->condition)), STR_ARG(sequence_text(s, rule)));
+        if (s->input->enable_deletion_sequencing.value && !rule->create_only.value) {
+                r = sequence_deletion(s, rule);
+                if (r < 0)
+                        return r;
+        }
+        return rule->delete_only.value ? 0 : sequence_creation(s, rule);
+}
+
+static int read_state(struct sequencer *s, struct fn_request *req)
+{
+        struct fn_resource *resources;
+        int r;
+
+        if ((r = fn_state_open(s->arena, &req->observed, s->err)) < 0 ||
+            (r = fn_state_open(s->arena, &req->desired, s->err)) < 0)
+                return r;
+        s->observed = &req->observed;
+        s->desired = req->desired;
+        s->desired.is_present = true;
+        s->desired.encoded = STR_NONE;
+        resources = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n_resources + 1);
+        for (size_t i = 0; i < s->desired.n_resources; i++) {
+                resources[i] = s->desired.resources[i];
+                resources[i].connection = (struct fn_bytes_map) { 0 };
+        }
+        s->desired.resources = resources;
+        return 0;
+}
+
+static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_input *input)
+{
+        const struct sequencer_rule *rule;
+        int64_t ttl_ns;
+        int r = fn_input_read(s->arena, req, &input_type, "Input", input, s->err);
+
+        if (r < 0)
+                return err_wrap(s->err, "cannot get Function input from *v1.RunFunctionRequest");
+        if (input->cache_ttl.n) {
+                if (duration_parse(input->cache_ttl, &ttl_ns, s->err) < 0)
+                        return err_wrap(s->err, "cannot set cacheTTL");
+                s->rsp->ttl_ns = ttl_ns;
+        }
+        r = read_state(s, req);
+        if (r < 0)
+                return r;
+        INPUT_FOREACH(rule, &input->rules)
+        {
+                r = apply_rule(s, rule);
+                if (r < 0)
+                        return r;
+        }
+        s->rsp->desired = s->desired;
+        return 0;
+}
+
+static int run_sequencer(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        _cleanup_err_ struct err problem = { 0 };
+        struct sequencer_input input = { 0 };
+        struct sequencer s = { .arena = run->arena, .input = &input, .rsp = rsp, .err = &problem };
+
+        fn_response_init(rsp, req);
+        if (answer(&s, req, &input) >= 0)
+                return 0;
+        if (s.is_rpc_error)
+                return err_move(err, &problem);
+        fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "%s", err_message(&problem));
+        return 0;
+}
+
+const struct builtin_function function_sequencer = {
+        .name = "function-sequencer",
+        .is_pure = true,
+        .run = run_sequencer,
+};
