@@ -140,7 +140,10 @@ func (w managedWorld) manager(version, sub string, status bool) *managedfields.F
 	gv := schema.GroupVersion{Group: "example.org", Version: version}
 	switch {
 	case sub == "status":
-		reset[fieldpath.APIVersion(gv.String())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		for v := range w.versions { // kube-apiserver was seen to do so for all versions
+			gv := schema.GroupVersion{Group: "example.org", Version: v}
+			reset[fieldpath.APIVersion(gv.String())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		}
 	case status:
 		reset[fieldpath.APIVersion(gv.String())] = fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	}
