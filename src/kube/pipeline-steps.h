@@ -57,9 +57,7 @@ int step_create(struct step *s, struct write_outcome *ret, struct err *err);
 int step_update(struct step *s, struct write_outcome *ret, struct err *err);
 int step_delete(struct step *s, struct write_outcome *ret, struct err *err);
 
-/* The scale subresource: current as a Scale, and the object with a Scale's replicas. */
-int scale_of(struct arena *a, const struct kind_version *v, const struct value *object, struct value *ret,
-             struct err *err);
+/* The object with the replicas of the Scale that the request asks for. */
 int step_scale(struct step *s, struct err *err);
 
 /* What the paths of the scale must find in every object of the version. */

@@ -70,3 +70,7 @@ void pipeline_warn_deprecated(const struct kind_version *version, struct run *ru
 /* An object as stored -> as a reader of the version gets it: converted, pruned, defaulted. */
 int pipeline_read(const struct kind *kind, const struct kind_version *version, struct arena *a,
                   const struct value *stored, const struct value **ret, struct err *err);
+
+/* The object's scale subresource: an autoscaling/v1 Scale in front of the paths that the version names. */
+int scale_of(struct arena *a, const struct kind_version *v, const struct value *object, struct value *ret,
+             struct err *err);

@@ -51,7 +51,7 @@ static enum owner_state look_up_owner(struct store *s, struct arena *a, const st
                                       struct str namespace)
 {
         const struct table *t;
-        const struct entry *e;
+        struct entry *e;
         struct str group, version;
 
         if (gvk_split_api_version(o->api_version, &group, &version, NULL) < 0)
@@ -60,7 +60,7 @@ static enum owner_state look_up_owner(struct store *s, struct arena *a, const st
         if (!t || !t->kind || !kind_version(t->kind, version) || (t->kind->is_namespaced && namespace.n == 0))
                 return OWNER_UNKNOWN;
         e = tree_find(&t->objects, make_key(a, t->kind->is_namespaced ? namespace : STR(""), o->name));
-        if (!e || !e->object || index_find_uid(s, index_uid(o->uid)) != e)
+        if (!e || !e->object || !index_is_uid_of(s, index_uid(o->uid), e))
                 return OWNER_ABSENT;
         return e->marks & MARK_FOREGROUND ? OWNER_WAITING : OWNER_SOLID;
 }

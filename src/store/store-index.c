@@ -117,6 +117,14 @@ struct entry *index_find_uid(struct store *s, uint64_t head)
         return tree_next(&c, &item) && item.head == head ? item.entry : NULL;
 }
 
+bool index_is_uid_of(struct store *s, uint64_t head, struct entry *e)
+{
+        struct tree_item wanted = { .head = head, .entry = e }, item;
+        struct tree_cursor c = tree_seek(&s->index, wanted);
+
+        return tree_next(&c, &item) && item.head == head && item.entry == e;
+}
+
 bool index_has(struct store *s, uint64_t head)
 {
         return index_find_uid(s, head) != NULL;

@@ -2,7 +2,6 @@
 #include "store-state.h"
 
 #include "number.h"
-#include "pipeline-steps.h"
 
 #define AWAIT_MS 3000 /* for a version that does not exist yet */
 

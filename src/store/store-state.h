@@ -162,6 +162,9 @@ void index_update(struct store *s, struct entry *e, const struct facts *before, 
 
 /* The entry with the uid, or NULL. */
 struct entry *index_find_uid(struct store *s, uint64_t head);
+
+/* Whether it is this entry's, whoever else may have a uid of the same hash: what is not there is deleted for it. */
+bool index_is_uid_of(struct store *s, uint64_t head, struct entry *e);
 bool index_has(struct store *s, uint64_t head);
 
 /* NAMESPACE/NAME in the arena. */
