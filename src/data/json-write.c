@@ -110,7 +110,7 @@ static inline const char *copy_plain(const char *p, const char *end, char **out,
 }
 
 /* A character that is not written as it is; p is at it. Returns what follows. */
-static const char *write_special(struct buf *b, const char *p, const char *end)
+static const char *write_special(struct buf *b, const char *p, const char *end, unsigned flags)
 {
         static const char digits[] = "0123456789abcdef";
         unsigned char c = (unsigned char)*p;
@@ -130,7 +130,7 @@ static const char *write_special(struct buf *b, const char *p, const char *end)
         rune = utf8_decode(str_make(p, (size_t)(end - p)), &width);
         if (rune == RUNE_ERROR && width == 1)
                 buf_append_literal(b, "\\ufffd");
-        else if (rune == 0x2028 || rune == 0x2029)
+        else if ((rune == 0x2028 || rune == 0x2029) && !(flags & JSON_RAW_SEPARATORS))
                 buf_append(b, rune == 0x2028 ? "\\u2028" : "\\u2029", 6);
         else
                 buf_append(b, p, width);
@@ -144,7 +144,7 @@ static void write_tight(struct buf *b, const char *p, const char *end, unsigned 
                 if (is_plain((unsigned char)*p, flags))
                         buf_append_char(b, *p++);
                 else
-                        p = write_special(b, p, end);
+                        p = write_special(b, p, end, flags);
         }
         buf_append_char(b, '"');
 }
@@ -168,7 +168,7 @@ void json_write_string(struct buf *b, struct str s, unsigned flags)
                 b->n = (size_t)(out - b->p);
                 if (p == end)
                         break;
-                p = write_special(b, p, end);
+                p = write_special(b, p, end, flags);
         }
         b->p[b->n++] = '"';
 }

@@ -38,9 +38,10 @@ int json_parse_next(struct arena *a, struct str text, const struct json_read_opt
                     size_t *ret_consumed, struct err *err);
 
 enum json_write_flags {
-        JSON_SORT_KEYS = 1 << 0,   /* bytewise; otherwise order of insertion */
-        JSON_ESCAPE_HTML = 1 << 1, /* < > & as \u003c ... (what Go does by default; U+2028/9 are always escaped) */
-        JSON_PRETTY = 1 << 2,      /* two spaces per level, "key": value, empty containers as {} and [] */
+        JSON_SORT_KEYS = 1 << 0,      /* bytewise; otherwise order of insertion */
+        JSON_ESCAPE_HTML = 1 << 1,    /* < > & as \u003c ... (what Go does by default) */
+        JSON_PRETTY = 1 << 2,         /* two spaces per level, "key": value, empty containers as {} and [] */
+        JSON_RAW_SEPARATORS = 1 << 3, /* U+2028 and U+2029 as they are, as in protobuf's JSON; otherwise escaped */
         JSON_GO = JSON_SORT_KEYS | JSON_ESCAPE_HTML, /* byte for byte what encoding/json.Marshal gives for maps */
 };
 

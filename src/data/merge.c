@@ -170,16 +170,16 @@ int merge_values(struct arena *a, const struct value *destination, const struct 
         return 0;
 }
 
-int path_merge(struct arena *a, const struct value *root, struct str path, const struct value *v,
-               const struct merge_options *options, const struct value **ret, struct err *err)
+int path_merge_segments(struct arena *a, const struct value *root, const struct path *path, const struct value *v,
+                        const struct merge_options *options, const struct value **ret, struct err *err)
 {
         _cleanup_err_ struct err get_error = { 0 };
         const struct value *destination;
         int r;
 
         if (!options)
-                return path_set(a, root, path, v, ret, err);
-        r = path_get(a, root, path, &destination, &get_error);
+                return path_set_segments(a, root, path, v, ret, err);
+        r = path_get_segments(a, root, path, &destination, &get_error);
         if (r == ERR_NOT_FOUND)
                 destination = &value_null;
         else if (r < 0)
@@ -187,5 +187,5 @@ int path_merge(struct arena *a, const struct value *root, struct str path, const
         r = merge_values(a, destination, v, options, &v, err);
         if (r < 0)
                 return r;
-        return path_set(a, root, path, v, ret, err);
+        return path_set_segments(a, root, path, v, ret, err);
 }

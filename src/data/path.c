@@ -626,6 +626,18 @@ int path_set(struct arena *a, const struct value *root, struct str path, const s
         return path_set_segments(a, root, &parsed, v, ret, err);
 }
 
+int path_merge(struct arena *a, const struct value *root, struct str path, const struct value *v,
+               const struct merge_options *options, const struct value **ret, struct err *err)
+{
+        struct path_segment room[USUAL_SEGMENTS];
+        struct path parsed;
+        int r = parse(a, path, room, &parsed, err);
+
+        if (r < 0)
+                return r;
+        return path_merge_segments(a, root, &parsed, v, options, ret, err);
+}
+
 static int cannot_delete(struct arena *scratch, const struct path *path, const char *text, struct err *err)
 {
         struct str printed;

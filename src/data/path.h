@@ -76,6 +76,8 @@ int path_get_segments(struct arena *scratch, const struct value *root, const str
                       const struct value **ret, struct err *err);
 int path_set_segments(struct arena *a, const struct value *root, const struct path *path, const struct value *v,
                       const struct value **ret, struct err *err);
+int path_merge_segments(struct arena *a, const struct value *root, const struct path *path, const struct value *v,
+                        const struct merge_options *options, const struct value **ret, struct err *err);
 int path_delete_segments(struct arena *a, const struct value *root, const struct path *path, const struct value **ret,
                          struct err *err);
 

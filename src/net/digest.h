@@ -4,6 +4,7 @@
 #include "str.h"
 
 #define SHA256_BYTES 32
+#define SHA512_BYTES 64
 
 struct buf;
 
@@ -11,3 +12,4 @@ void sha256(struct str bytes, uint8_t ret_digest[SHA256_BYTES]);
 
 /* Appends it in lower-case hexadecimal. */
 void sha256_append_hex(struct buf *b, struct str bytes);
+void sha512_append_hex(struct buf *b, struct str bytes);
