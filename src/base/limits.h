@@ -61,6 +61,7 @@
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
 #define LIMIT_REQUIREMENTS 10000 /* of one response of a function */
+#define LIMIT_TRANSFORM_BYTES (16u << 20) /* text that one transform of a patch gives */
 
 /* Kubernetes objects */
 #define LIMIT_ANNOTATION_BYTES (256u << 10) /* keys and values of one object's annotations */

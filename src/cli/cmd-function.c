@@ -4,5 +4,6 @@ const struct command command_function = {
         .name = "function",
         .summary = "Work with Composition Functions",
         .arguments = "COMMAND",
-        .commands = (const struct command *const[]) { &command_function_init, &command_function_call, NULL },
+        .commands = (const struct command *const[]) { &command_function_init, &command_function_call,
+                                                      &command_function_serve, NULL },
 };

@@ -3,6 +3,8 @@
 
 #include "settings.h"
 
+struct buf;
+
 enum exit_status {
         EXIT_OK = 0,
         EXIT_ERROR = 1, /* the input or the work failed; the message says how */
@@ -14,6 +16,7 @@ struct command {
         const char *summary;   /* one line for `weft help` */
         const char *arguments; /* behind the flags in its usage line, e.g. "[FILE...]"; "" for none */
         const char *help;      /* what it does, in paragraphs */
+        void (*append_help)(struct buf *b); /* what is known only when it runs, behind `help`; may be NULL */
         const struct setting *settings;
         size_t n_settings;
         const struct command *const *commands; /* of a group, up to a NULL; it has neither settings nor run */
@@ -24,6 +27,7 @@ struct command {
 extern const struct command command_function;
 extern const struct command command_function_call;
 extern const struct command command_function_init;
+extern const struct command command_function_serve;
 extern const struct command command_json;
 extern const struct command command_version;
 extern const struct command command_yaml;

@@ -105,6 +105,8 @@ static int show_command(const struct command *c)
                     c->arguments[0] ? " " : "", c->arguments);
         if (c->help)
                 buf_appendf(&b, "\n%s", c->help);
+        if (c->append_help)
+                c->append_help(&b);
         if (c->n_settings) {
                 buf_append_literal(&b, "\nFlags:\n");
                 settings_append_help(&b, c->settings, c->n_settings, terminal_width());

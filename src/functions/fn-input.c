@@ -2,6 +2,8 @@
 
 #include "buf.h"
 #include "limits.h"
+#include "path.h"
+#include "timetext.h"
 
 /* Where we are, for errors: a chain on the stack. */
 struct place {
@@ -13,6 +15,7 @@ struct place {
 struct input {
         struct arena *arena;
         struct err *err;
+        struct input_object object; /* read to be checked */
 };
 
 static void append_place(struct buf *b, const struct place *place)
@@ -65,16 +68,15 @@ static int read_list(struct input *in, const struct place *place, const struct i
         return 0;
 }
 
+/* Upstream reads the digits of the number's JSON, which for large doubles are not all of them. */
 static int read_integer(struct input *in, const struct place *place, const struct input_field *f, const struct value *v,
                         struct input_int *ret)
 {
-        double d = value_double(v, 0.5);
-
-        if (!value_is_number(v) || (value_is_double(v) && !(d >= -0x1p63 && d < 0x1p63 && d == (double)(int64_t)d)))
+        if (!value_is_number(v) || value_settle(in->arena, v, &v, NULL) < 0 || !value_is_int(v))
                 return fail(in, place, "must be an integer");
-        if (f->kind == INPUT_UINT && d < 0)
+        if (f->kind == INPUT_UINT && v->integer < 0)
                 return fail(in, place, "must not be negative");
-        *ret = (struct input_int) { .is_set = true, .value = value_int(v, 0) };
+        *ret = (struct input_int) { .is_set = true, .value = v->integer };
         return 0;
 }
 
@@ -104,6 +106,11 @@ static int read_field(struct input *in, const struct place *place, const struct 
                         return fail(in, place, "must be a string");
                 *(struct str *)ret = value_str(v);
                 return 0;
+        case INPUT_TIME:
+                if (!value_is_string(v) || time_parse_rfc3339(value_str(v), &(struct instant) { 0 }, NULL) < 0)
+                        return fail(in, place, "must be a time");
+                *(struct str *)ret = value_str(v);
+                return 0;
         case INPUT_BOOL:
                 if (!value_is_bool(v))
                         return fail(in, place, "must be true or false");
@@ -128,14 +135,6 @@ static int read_field(struct input *in, const struct place *place, const struct 
         return 0;
 }
 
-/* Members that every input may have: those of a Kubernetes object. */
-static bool is_type_meta(struct str key, const struct value *v)
-{
-        if (str_equal(key, STR("apiVersion")) || str_equal(key, STR("kind")))
-                return value_is_string(v) || value_is_null(v);
-        return str_equal(key, STR("metadata")) && (value_is_object(v) || value_is_null(v));
-}
-
 static const struct input_field *find(const struct input_type *type, struct str key)
 {
         for (size_t i = 0; i < type->n_fields; i++)
@@ -154,12 +153,15 @@ static int read_object(struct input *in, const struct place *place, const struct
         VALUE_FOREACH_MEMBER (m, v) {
                 struct place here = { .outer = place, .key = m->key.p ? m->key : STR("") };
                 const struct input_field *f = find(type, m->key);
+                void *into = ret;
 
-                if (!f && is_top && is_type_meta(m->key, &m->value))
-                        continue;
+                if (!f && is_top) {
+                        f = find(&input_object_type, m->key);
+                        into = &in->object;
+                }
                 if (!f)
                         return fail(in, &here, "unknown field");
-                r = read_field(in, &here, f, &m->value, (char *)ret + f->offset);
+                r = read_field(in, &here, f, &m->value, (char *)into + f->offset);
                 if (r < 0)
                         return r;
         }

@@ -13,6 +13,7 @@ enum input_kind {
         INPUT_ANY,     /* const struct value *; NULL when absent or null */
         INPUT_MAP,     /* the same, and it must be an object */
         INPUT_TEXTS,   /* the same, and its members must be strings or null */
+        INPUT_TIME,    /* struct str; RFC 3339 */
         INPUT_OBJECT,  /* a pointer to the type's struct; NULL when absent */
         INPUT_OBJECTS, /* struct input_list of the type's structs */
         INPUT_STRINGS, /* struct input_list of struct str */
@@ -57,6 +58,15 @@ struct input_type {
         {                                                  \
                 sizeof(c_type), (table), ARRAY_SIZE(table) \
         }
+
+/* What every input may have besides, being a Kubernetes object: checked like the rest, and not looked at. */
+struct input_object {
+        struct str api_version;
+        struct str kind;
+        struct input_metadata *metadata;
+};
+
+extern const struct input_type input_object_type;
 
 /* Reads the input of the request, or {} when it has none, into *ret, a zeroed struct of the type in the caller's memory. apiVersion,
  * kind and metadata are allowed at the top. go_type names the input in errors: `Resources` gives `cannot get function input

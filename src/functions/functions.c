@@ -1,8 +1,8 @@
 #include "functions.h"
 
 const struct builtin_function *const builtin_functions[] = {
-        &function_auto_ready,      &function_dummy,     &function_environment_configs,
-        &function_extra_resources, &function_sequencer,
+        &function_auto_ready,          &function_dummy,     &function_environment_configs, &function_extra_resources,
+        &function_patch_and_transform, &function_sequencer,
 };
 const size_t builtin_n_functions = ARRAY_SIZE(builtin_functions);
 
