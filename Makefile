@@ -46,6 +46,7 @@ interop:
 	@tests/interop/run
 	@tests/interop/net
 	@tests/interop/functions/run
+	@tests/interop/builtins/run
 
 interop-full:
 	$(call configure,build-asan,$(asan))

@@ -60,7 +60,7 @@
 #define LIMIT_FUNCTION_FAILURES \
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
-#define LIMIT_REQUIREMENTS 10000 /* of one response of a function */
+#define LIMIT_REQUIREMENTS    10000       /* of one response of a function */
 #define LIMIT_TRANSFORM_BYTES (16u << 20) /* text that one transform of a patch gives */
 
 /* Kubernetes objects */
