@@ -64,6 +64,7 @@
 #define LIMIT_TRANSFORM_BYTES (16u << 20) /* text that one transform of a patch gives */
 
 /* Kubernetes objects */
+#define LIMIT_SCHEMA_VALUES    1000000      /* of an OpenAPI schema with its references in place */
 #define LIMIT_ANNOTATION_BYTES (256u << 10) /* keys and values of one object's annotations */
 #define LIMIT_MANAGER_BYTES    128          /* name of a field manager */
 

@@ -39,7 +39,7 @@ static int check_scope(struct reconcile *r, struct str key, const struct value *
                                 STR_ARG(key), STR_ARG(given), STR_ARG(meta_namespace(r->xr.object)));
                 return 0;
         }
-        if (r->options->is_render && kind_name.n)
+        if (r->options->revision)
                 return 0; /* nobody gave it the kinds: all of them may be namespaced */
         if (kind_name.n == 0)
                 e = err_set(err, ERR_INVALID, "Object 'Kind' is missing in 'unstructured object has no kind'");
@@ -302,7 +302,7 @@ static int apply_all(struct reconcile *r, struct err *err)
         int e;
 
         for (size_t i = 0; i < r->n_observed; i++) {
-                e = r->options->is_render ? 0 : upgrade_managers(r, r->observed[i].value, err);
+                e = r->options->revision ? 0 : upgrade_managers(r, r->observed[i].value, err);
                 if (e < 0)
                         return e;
         }
@@ -346,7 +346,7 @@ static int wanted_composite(struct reconcile *r, struct fn_state *desired, const
 
                 object = conditions_set(r->arena, object, &c, 1);
         }
-        *ret = object;
+        *ret = composite_write_out_conditions(r->arena, object);
         return 0;
 }
 

@@ -16,9 +16,13 @@ struct str composed_key(const struct value *object)
 
 const struct value *composed_without_labels(struct arena *a, const struct value *object)
 {
-        object = meta_without_label(a, object, LABEL_COMPOSITE);
-        object = meta_without_label(a, object, LABEL_CLAIM_NAME);
-        return meta_without_label(a, object, LABEL_CLAIM_NAMESPACE);
+        const struct value *labels = value_get(meta(object), STR("labels"));
+
+        if (!value_is_object(labels))
+                return object;
+        labels = value_without(a, labels, LABEL_COMPOSITE);
+        labels = value_without(a, labels, LABEL_CLAIM_NAME);
+        return meta_with(a, object, STR("labels"), value_without(a, labels, LABEL_CLAIM_NAMESPACE));
 }
 
 /* A function cannot rename what exists. */

@@ -87,6 +87,12 @@ static int compare_refs(const void *a, const void *b)
         return str_compare(buf_str(&p), buf_str(&q));
 }
 
+static void add_text(struct object_builder *b, struct str key, struct str text)
+{
+        if (text.n)
+                object_builder_add(b, key, value_of_str(text));
+}
+
 struct value composite_refs_value(struct arena *a, struct resource_reference *refs, size_t n, bool is_namespaced)
 {
         struct array_builder list;
@@ -97,13 +103,12 @@ struct value composite_refs_value(struct arena *a, struct resource_reference *re
                 struct object_builder b;
 
                 object_builder_init(&b, a, 5);
-                object_builder_add(&b, STR("apiVersion"), value_of_str(refs[i].api_version));
-                object_builder_add(&b, STR("kind"), value_of_str(refs[i].kind));
-                object_builder_add(&b, STR("name"), value_of_str(refs[i].name));
-                if (refs[i].namespace.n && !is_namespaced)
-                        object_builder_add(&b, STR("namespace"), value_of_str(refs[i].namespace));
-                if (refs[i].uid.n)
-                        object_builder_add(&b, STR("uid"), value_of_str(refs[i].uid));
+                add_text(&b, STR("apiVersion"), refs[i].api_version);
+                add_text(&b, STR("kind"), refs[i].kind);
+                add_text(&b, STR("name"), refs[i].name);
+                if (!is_namespaced)
+                        add_text(&b, STR("namespace"), refs[i].namespace);
+                add_text(&b, STR("uid"), refs[i].uid);
                 array_builder_add(&list, object_builder_finish(&b));
         }
         return array_builder_finish(&list);
@@ -130,6 +135,24 @@ struct str composite_name_list(struct arena *a, struct str *names, size_t n)
         if (n > 3)
                 str_list_printf(&list, "and %zu more", n - 3);
         return str_list_join(&list, STR(", "));
+}
+
+const struct value *composite_write_out_conditions(struct arena *a, const struct value *object)
+{
+        const struct value *status = value_get(object, STR("status")), *list = value_get(status, STR("conditions"));
+        struct array_builder written;
+
+        if (value_count(list) == 0)
+                return object;
+        array_builder_init(&written, a, value_count(list));
+        VALUE_FOREACH_ITEM (item, list) {
+                struct condition c = condition_of(item);
+                struct value text = value_of_str(value_str(value_get(item, STR("status")))), v = condition_value(a, &c);
+
+                array_builder_add(&written, *value_with(a, &v, STR("status"), &text));
+        }
+        status = value_with(a, status, STR("conditions"), value_put(a, array_builder_finish(&written)));
+        return value_with(a, object, STR("status"), status);
 }
 
 bool condition_is_system(struct str type)

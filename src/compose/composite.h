@@ -39,6 +39,10 @@ bool composite_is_paused(const struct value *object);
 /* `a, b, and N more`: at most three of the names, which are sorted here (spec/engine 1.9). */
 struct str composite_name_list(struct arena *a, struct str *names, size_t n);
 
+/* The object with every condition written out as Crossplane's type has it: a time, if only null, a reason, a status and a type, and
+ * nothing that it does not know. */
+const struct value *composite_write_out_conditions(struct arena *a, const struct value *object);
+
 /* The conditions that the engine itself sets. */
 bool condition_is_system(struct str type);
 

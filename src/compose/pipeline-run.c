@@ -93,7 +93,7 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
 {
         const struct value *pipeline = value_find(r->revision, "spec", "pipeline");
         struct fn_state observed, desired = { .is_present = true, .is_open = true };
-        struct fn_struct context = { .value = &value_empty_object };
+        struct fn_struct context = { .value = r->options->context ?: &value_empty_object };
         struct step_context c = {
                 .run = r->run,
                 .cluster = r->options->cluster,
@@ -102,6 +102,10 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 .timeout_ns = r->options->step_timeout_ns,
                 .wants_diff = r->options->wants_records,
                 .observed = &observed,
+                .find_schema = r->options->find_schema,
+                .find_schema_arg = r->options->hooks_arg,
+                .on_fetch = r->options->on_fetch,
+                .on_fetch_arg = r->options->hooks_arg,
         };
         int e = observed_state(r, &observed, err);
 
@@ -124,5 +128,6 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                         return e;
         }
         *ret_desired = desired;
+        r->context = context;
         return 0;
 }

@@ -103,7 +103,7 @@ int publish(struct reconcile *r, bool *ret_is_published, struct err *err)
         int e;
 
         *ret_is_published = false;
-        if (!r->xr.is_legacy || r->options->is_render || !value_is_object(reference))
+        if (!r->xr.is_legacy || r->options->revision || !value_is_object(reference))
                 return 0;
         e = apply_secret(r, make_secret(r, reference), ret_is_published, err);
         return e < 0 ? err_wrap(err, "cannot publish connection details: cannot apply connection secret") : 0;

@@ -47,6 +47,8 @@ struct reconcile {
 
         struct reconcile_event *events;
         size_t n_events;
+        size_t n_events_before; /* the composition began */
+        struct fn_struct context;
         struct step_record *records;
         size_t n_records;
 };

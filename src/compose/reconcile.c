@@ -86,12 +86,14 @@ static void report(struct reconcile *r, struct reconcile_result *ret)
         ret->records = r->records;
         ret->n_records = r->n_records;
         ret->composite = r->xr.object;
+        ret->context = r->context;
 }
 
-/* A conflict is no failure: somebody was faster, and the next run sees what they did. */
+/* A conflict is no failure: somebody was faster, and the next run sees what they did. The API's have details; what we refuse ourselves
+ * because something belongs to another has none, and is a failure. */
 static bool is_conflict(const struct err *err)
 {
-        return err->reason == REASON_CONFLICT;
+        return err->reason == REASON_CONFLICT && err->details;
 }
 
 /* Says in the composite's conditions what went wrong; that this is said is worth trying, not worth failing for. */
@@ -129,7 +131,7 @@ static int finish_deletion(struct reconcile *r, struct reconcile_result *ret, st
         int e = 0;
 
         mark(r, "Ready", CONDITION_FALSE, "Deleting", STR(""));
-        if (meta_has_finalizer(r->xr.object, FINALIZER)) {
+        if (!r->options->revision && meta_has_finalizer(r->xr.object, FINALIZER)) {
                 r->xr.object = meta_without_finalizer(r->arena, r->xr.object, FINALIZER);
                 e = reconcile_put(r, STR(""), err);
                 if (e < 0) {
@@ -162,6 +164,22 @@ static enum condition_status status_of(int32_t wire)
         return wire == 2 ? CONDITION_TRUE : wire == 3 ? CONDITION_FALSE : CONDITION_UNKNOWN;
 }
 
+/* Claims copy the conditions whose types are listed. */
+static void show_claim(struct reconcile *r, struct str type)
+{
+        const struct value *status = value_get(r->xr.object, STR("status"));
+        const struct value *types = value_get(status, STR("claimConditionTypes"));
+        struct value text = value_of_str(type);
+
+        VALUE_FOREACH_ITEM (item, types)
+                if (str_equal(value_str(item), type))
+                        return;
+        types = value_with_appended(r->arena, value_is_array(types) ? types : &value_empty_array, &text);
+        status = value_with(r->arena, value_is_object(status) ? status : &value_empty_object,
+                            STR("claimConditionTypes"), types);
+        r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
+}
+
 static void set_function_conditions(struct reconcile *r)
 {
         for (size_t i = 0; i < r->n_conditions; i++) {
@@ -173,8 +191,11 @@ static void set_function_conditions(struct reconcile *r)
                         .message = c->message,
                 };
 
-                if (!condition_is_system(c->type))
-                        reconcile_mark(r, &condition);
+                if (condition_is_system(c->type))
+                        continue;
+                reconcile_mark(r, &condition);
+                if (r->xr.is_legacy && c->target == FN_TARGET_COMPOSITE_AND_CLAIM)
+                        show_claim(r, c->type);
         }
 }
 
@@ -206,8 +227,8 @@ static void forget_conditions(struct reconcile *r)
 
 static int fail_composition(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
-        size_t n_events = r->is_fatal ? r->n_events : 0;
-        struct reconcile_event *before = r->events;
+        size_t n_events = r->n_events - r->n_events_before;
+        struct reconcile_event *said = ARENA_NEW_ARRAY(r->arena, struct reconcile_event, n_events + 1);
 
         err_wrap(err, "cannot compose resources");
         if (is_conflict(err)) {
@@ -217,11 +238,12 @@ static int fail_composition(struct reconcile *r, struct err *err, struct reconci
                 return 0;
         }
         /* What steps said before counts only with a fatal result, and stands behind it. */
-        r->events = NULL;
-        r->n_events = 0;
+        if (n_events)
+                memcpy(said, r->events + r->n_events_before, n_events * sizeof(*said));
+        r->n_events = r->n_events_before;
         reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(err));
-        for (size_t i = 0; i < n_events; i++)
-                reconcile_event(r, before[i].is_warning, before[i].reason, "%.*s", STR_ARG(before[i].message));
+        for (size_t i = 0; r->is_fatal && i < n_events; i++)
+                reconcile_event(r, said[i].is_warning, said[i].reason, "%.*s", STR_ARG(said[i].message));
         mark(r, "Synced", CONDITION_FALSE, "ReconcileError",
              err->reason == REASON_INVALID && !r->is_fatal && err->details
                      ? STR("cannot compose resources: some resources were invalid, check events")
@@ -355,9 +377,24 @@ static int finish(struct reconcile *r, struct reconcile_result *ret, struct err 
 
 /* --- The loop --- */
 
+/* Somebody asks for a reconcile by an annotation and sees in the status that it was heard. */
+static void hear_request(struct reconcile *r)
+{
+        struct str wanted = meta_annotation(r->xr.object, STR("crossplane.io/reconcile-requested-at"));
+        const struct value *status = value_get(r->xr.object, STR("status"));
+        struct value text = value_of_str(wanted);
+
+        if (wanted.n == 0 || str_equal(wanted, value_str(value_get(status, STR("lastHandledReconcileAt")))))
+                return;
+        reconcile_event(r, false, STR("ReconcileRequestHandled"), "Handling reconcile request");
+        status = value_with(r->arena, value_is_object(status) ? status : &value_empty_object,
+                            STR("lastHandledReconcileAt"), &text);
+        r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
+}
+
 static int initialise(struct reconcile *r, struct err *err)
 {
-        if (r->options->is_render || meta_has_finalizer(r->xr.object, FINALIZER))
+        if (r->options->revision || meta_has_finalizer(r->xr.object, FINALIZER))
                 return 0;
         r->xr.object = meta_with_finalizer(r->arena, r->xr.object, FINALIZER);
         if (reconcile_put(r, STR(""), err) < 0)
@@ -373,6 +410,7 @@ static int reconcile_live(struct reconcile *r, struct reconcile_result *ret, str
                 return fail(r, STR("SelectComposition"), err, ret);
         if (check_revision(r, err) < 0 || configure(r, err) < 0)
                 return fail(r, STR("ComposeResources"), err, ret);
+        r->n_events_before = r->n_events;
         if (compose(r, err) < 0)
                 return fail_composition(r, err, ret);
         return finish(r, ret, err);
@@ -400,6 +438,8 @@ int composite_reconcile(struct run *run, const struct reconcile_options *options
         r.is_namespaced = meta_namespace(r.xr.object).n > 0;
         r.status_before = value_get(r.xr.object, STR("status"));
         mark(&r, "Responsive", CONDITION_TRUE, "WatchCircuitClosed", STR(""));
+        if (!composite_is_paused(r.xr.object))
+                hear_request(&r);
         if (composite_is_paused(r.xr.object))
                 e = pause_reconcile(&r, ret, &inner);
         else if (meta_is_deleting(r.xr.object))

@@ -25,9 +25,15 @@ struct reconcile_options {
         int64_t step_timeout_ns;
         bool is_realtime; /* no requeue while resources are not ready: watches will tell */
         int64_t poll_interval_ns;
-        bool wants_records; /* per-step diffs too */
-        /* Render: the parts of the loop that only make sense against a real API are left out (spec/engine 12). */
-        bool is_render;
+        bool wants_records;          /* per-step diffs too */
+        const struct value *context; /* what the first step finds in the context; NULL: nothing */
+        /* See struct step_context; either may be NULL. */
+        int (*find_schema)(void *arg, struct run *run, struct gvk gvk, const struct value **ret, struct err *err);
+        void (*on_fetch)(void *arg, const struct step *step, const struct fn_selector *selector);
+        void *hooks_arg; /* of both */
+        /* Render: the parts of the loop that only make sense against a real API are left out (spec/engine 12), and the revision is
+         * this one, of a Composition that nobody has to look for. NULL: not a render. */
+        const struct value *revision;
 };
 
 struct reconcile_result {
@@ -39,6 +45,7 @@ struct reconcile_result {
         const struct step_record *records;
         size_t n_records;
         const struct value *composite; /* as it is in memory at the end */
+        struct fn_struct context;      /* as the last step left it */
 };
 
 /* 0 also when the composite says in its conditions that something is wrong; an error is what a work queue retries. Everything in

@@ -167,12 +167,33 @@ static int fetch_revision(struct reconcile *r, struct err *err)
         return 0;
 }
 
+/* The Composition of the revision that the caller gave; in memory, until something else is written. */
+static void select_given(struct reconcile *r)
+{
+        struct owner_reference composition = { 0 };
+
+        r->revision = r->options->revision;
+        owner_controller(r->revision, &composition);
+        if (composite_field(&r->xr, STR("compositionRef")) &&
+            str_equal(composition.name, composite_ref(&r->xr, STR("compositionRef"))))
+                return;
+        r->xr = composite_with_ref(r->arena, &r->xr, STR("compositionRef"), composition.name);
+        reconcile_event(r, false, STR("SelectComposition"), "Successfully selected composition: %.*s",
+                        STR_ARG(composition.name));
+}
+
 int select_revision(struct reconcile *r, struct err *err)
 {
-        int e = select_composition(r, err);
+        int e = 0;
 
+        if (r->options->revision)
+                select_given(r);
+        else
+                e = select_composition(r, err);
         if (e < 0)
                 return err_wrap(err, "cannot select Composition");
+        if (r->options->revision)
+                return 0;
         select_default_selector(r);
         e = fetch_revision(r, err);
         return e < 0 ? err_wrap(err, "cannot fetch Composition") : 0;

@@ -277,7 +277,10 @@ TEST(a_fatal_result_changes_nothing_but_the_conditions)
         ASSERT(!bucket());
         ASSERT_STR(condition("Synced").message,
                    STR("cannot compose resources: pipeline step \"s1\" returned a fatal result: boom"));
-        ASSERT_STR(result.events[0].message, str_from(err_message(&err)));
+        ASSERT_INT(result.n_events, 4);
+        ASSERT_STR(result.events[0].message, STR("Successfully selected composition: apps"));
+        ASSERT_STR(result.events[2].message, str_from(err_message(&err)));
+        ASSERT_STR(result.events[3].message, STR("Pipeline step \"s1\": first"));
         tear_down();
 }
 

@@ -1,0 +1,34 @@
+/* One render: what a reconcile of a composite would do, from what is given alone (spec/engine 12). */
+#pragma once
+
+#include "reconcile.h"
+
+struct render_input {
+        const struct value *composite;
+        const struct value *composition;
+        const struct value *xrd;      /* says whether the composite is legacy; NULL: it is modern */
+        const struct value *observed; /* lists of objects; NULL: none */
+        const struct value *required;
+        const struct value *credentials;
+        const struct value *schemas; /* OpenAPI v3 documents */
+        const struct value *context; /* what the first step finds in the context; NULL: nothing */
+        struct registry *registry;
+};
+
+struct render_output {
+        const struct value *composite;
+        const struct value *composed; /* lists of objects */
+        const struct value *deleted;
+        const struct reconcile_event *events;
+        size_t n_events;
+        const struct value *required_resources; /* lists of selectors, one for each fetch */
+        const struct value *required_schemas;
+        const struct value *context;
+        const struct step_record *records;
+        size_t n_records;
+        bool is_fatal; /* a function's result was: the call fails, and the rest is there nevertheless */
+};
+
+/* Errors are whole: `cannot render composite resource: ...`. *ret is filled when is_fatal is set, or without an error. Everything lives
+ * in the run's arena or in the input. */
+int render_composite(struct run *run, const struct render_input *in, struct render_output *ret, struct err *err);

@@ -1,0 +1,431 @@
+/* Renders, with what `crossplane internal render` v2.3.4 answers to the same input (spec/engine 12). */
+#include "values.h"
+
+#include "buf.h"
+#include "functions.h"
+#include "render-cluster.h"
+#include "render-schema.h"
+#include "render.h"
+
+#define UID "eb117bae-5e34-5396-86f0-0d431b0d5302" /* the vector of spec/engine 12 */
+
+static struct registry *registry;
+static struct render_input in;
+
+static void set_up(const char *response)
+{
+        static const char composite[] = "{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":"
+                                        "\"web\",\"namespace\":\"default\"},\"spec\":{\"size\":3}}";
+        struct str composition;
+
+        begin();
+        registry = registry_new();
+        registry_set_hint(registry, " - is it listed in the render input?");
+        registry_set(registry, STR("dummy"), function_builtin(&function_dummy));
+        composition = arena_printf(
+                &arena,
+                "{\"apiVersion\":\"apiextensions.crossplane.io/v1\",\"kind\":\"Composition\",\"metadata\":{\"name\":"
+                "\"apps\"},\"spec\":{\"compositeTypeRef\":{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\"},"
+                "\"mode\":\"Pipeline\",\"pipeline\":[{\"step\":\"one\",\"functionRef\":{\"name\":\"dummy\"},\"input\":"
+                "{\"response\":%s}}]}}",
+                response);
+        in = (struct render_input) {
+                .composite = parse(composite),
+                .composition = parse(arena_cstring(&arena, composition)),
+                .registry = registry,
+        };
+}
+
+static void tear_down(void)
+{
+        registry_free(registry);
+        end();
+}
+
+static int render(struct render_output *ret, struct err *err)
+{
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE, .cause = STR("test") };
+
+        return render_composite(&run, &in, ret, err);
+}
+
+static struct render_output render_ok(void)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct render_output out;
+
+        if (render(&out, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+        return out;
+}
+
+static void refuses(const char *wanted)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct render_output out;
+
+        ASSERT(render(&out, &err) < 0);
+        ASSERT_TEXT(err_message(&err), wanted);
+        ASSERT(!out.is_fatal);
+}
+
+static void check_event(const struct render_output *out, size_t i, bool is_warning, const char *reason,
+                        const char *message)
+{
+        ASSERT(i < out->n_events);
+        ASSERT_INT(out->events[i].is_warning, is_warning);
+        ASSERT_STR(out->events[i].reason, str_from(reason));
+        ASSERT_STR(out->events[i].message, str_from(message));
+}
+
+/* Conditions as `type status reason message`, one to a line: their times are now. */
+static struct str conditions_text(const struct value *composite)
+{
+        struct str_list lines;
+
+        str_list_init(&lines, &arena);
+        VALUE_FOREACH_ITEM (c, value_find(composite, "status", "conditions"))
+                str_list_printf(&lines, "%.*s %.*s %.*s %.*s %lld", STR_ARG(value_str(value_get(c, STR("type")))),
+                                STR_ARG(value_str(value_get(c, STR("status")))),
+                                STR_ARG(value_str(value_get(c, STR("reason")))),
+                                STR_ARG(value_str(value_get(c, STR("message")))),
+                                (long long)value_int(value_get(c, STR("observedGeneration")), 0));
+        return str_list_join(&lines, STR("\n"));
+}
+
+static const struct value *without_status(const struct value *composite)
+{
+        return value_without(&arena, composite, STR("status"));
+}
+
+#define BUCKET                                                                                               \
+        "{\"desired\":{\"composite\":{\"resource\":{\"status\":{\"url\":\"x\"},\"spec\":{\"lost\":1}}},"     \
+        "\"resources\":{\"bucket\":{\"resource\":{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\"," \
+        "\"spec\":{\"size\":3}},\"ready\":\"READY_TRUE\"},\"other\":{\"resource\":{\"apiVersion\":"          \
+        "\"s3.example.org/v1\",\"kind\":\"Bucket\"}}}},\"results\":[{\"severity\":\"SEVERITY_NORMAL\","      \
+        "\"message\":\"hello\"},{\"message\":\"what\"}],\"conditions\":[{\"type\":\"Database\",\"status\":"  \
+        "\"STATUS_CONDITION_TRUE\",\"reason\":\"Up\"},{\"type\":\"Ready\",\"status\":\"STATUS_CONDITION_TRUE\"}]}"
+
+TEST(a_composite_becomes_its_references_and_its_status)
+{
+        struct render_output out;
+
+        set_up(BUCKET);
+        out = render_ok();
+        check_value("composite", without_status(out.composite),
+                    "{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":"
+                    "\"default\"},\"spec\":{\"crossplane\":{\"resourceRefs\":[{\"apiVersion\":\"s3.example.org/v1\","
+                    "\"kind\":\"Bucket\",\"name\":\"web-c4a766d202b6\"},{\"apiVersion\":\"s3.example.org/v1\",\"kind\":"
+                    "\"Bucket\",\"name\":\"web-f81fed5d7b00\"}]}}}");
+        ASSERT_STR(value_str(value_find(out.composite, "status", "url")), STR("x"));
+        ASSERT_STR(conditions_text(out.composite), STR("Responsive True WatchCircuitClosed  0\n"
+                                                       "Database True Up  0\n"
+                                                       "Synced True ReconcileSuccess  0\n"
+                                                       "Ready False Creating Unready resources: other 0"));
+        ASSERT_INT(value_count(out.composed), 2);
+        check_value("bucket", value_item(out.composed, 0),
+                    "{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"metadata\":{\"annotations\":{"
+                    "\"crossplane.io/composition-resource-name\":\"bucket\"},\"generateName\":\"web-\",\"labels\":{"
+                    "\"crossplane.io/composite\":\"web\"},\"name\":\"web-c4a766d202b6\",\"namespace\":\"default\","
+                    "\"ownerReferences\":[{\"apiVersion\":\"example.org/v1\",\"blockOwnerDeletion\":true,"
+                    "\"controller\":true,\"kind\":\"App\",\"name\":\"web\",\"uid\":\"" UID
+                    "\"}]},\"spec\":{\"size\":3}}");
+        ASSERT_INT(out.n_events, 4);
+        check_event(&out, 0, false, "SelectComposition", "Successfully selected composition: apps");
+        check_event(&out, 1, false, "ComposeResources", "Pipeline step \"one\": hello");
+        check_event(&out, 2, true, "ComposeResources",
+                    "Pipeline step \"one\" returned a result of unknown severity (assuming warning): what");
+        check_event(&out, 3, false, "ComposeResources", "Composed resource \"other\" is not yet ready");
+        tear_down();
+}
+
+TEST(a_legacy_composite_refers_at_the_top_of_its_spec)
+{
+        struct render_output out;
+
+        set_up("{\"conditions\":[{\"type\":\"C\",\"status\":\"STATUS_CONDITION_TRUE\",\"reason\":\"R\",\"target\":"
+               "\"TARGET_COMPOSITE_AND_CLAIM\"}]}");
+        in.xrd = parse("{\"apiVersion\":\"apiextensions.crossplane.io/v1\",\"kind\":\"CompositeResourceDefinition\","
+                       "\"metadata\":{\"name\":\"apps.example.org\"},\"spec\":{\"group\":\"example.org\",\"names\":{"
+                       "\"kind\":\"App\"}}}");
+        out = render_ok();
+        check_value("spec", value_get(out.composite, STR("spec")), "{\"resourceRefs\":[]}");
+        check_value("types", value_find(out.composite, "status", "claimConditionTypes"), "[\"C\"]");
+        in.xrd = parse("{\"metadata\":{\"name\":\"x\"},\"spec\":{\"group\":\"other.org\",\"names\":{\"kind\":"
+                       "\"Foo\"}}}");
+        refuses("cannot render composite resource: cannot select composite resource schema: "
+                "CompositeResourceDefinition \"x\" (composite Group=other.org Kind=Foo) does not match the input "
+                "XR's Group=example.org Kind=App");
+        tear_down();
+}
+
+#define OBSERVED(key, name, owner)                                                                   \
+        "{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"metadata\":{\"name\":\"" name   \
+        "\",\"namespace\":\"default\",\"uid\":\"u\",\"annotations\":{\"crossplane.io/"               \
+        "composition-resource-name\":\"" key                                                         \
+        "\"},\"labels\":{\"crossplane.io/composite\":\"web\"},\"ownerReferences\":[{\"apiVersion\":" \
+        "\"example.org/v1\",\"kind\":\"App\",\"name\":\"web\",\"uid\":\"" owner "\",\"controller\":true}]}}"
+
+TEST(what_is_observed_keeps_its_name_and_what_is_not_desired_goes)
+{
+        struct render_output out;
+
+        set_up("{\"desired\":{\"resources\":{\"bucket\":{\"resource\":{\"apiVersion\":\"s3.example.org/v1\",\"kind\":"
+               "\"Bucket\"},\"ready\":\"READY_TRUE\"}}}}");
+        in.observed = parse("[" OBSERVED("bucket", "b1", UID) "," OBSERVED("gone", "g1", UID) "]");
+        out = render_ok();
+        ASSERT_INT(value_count(out.composed), 1);
+        ASSERT_STR(meta_name(value_item(out.composed, 0)), STR("b1"));
+        ASSERT_STR(meta_uid(value_item(out.composed, 0)), STR(""));
+        ASSERT_INT(value_count(out.deleted), 1);
+        ASSERT_STR(meta_name(value_item(out.deleted, 0)), STR("g1"));
+        check_value("labels", value_get(meta(value_item(out.deleted, 0)), STR("labels")), "{}");
+        check_value("refs", value_find(out.composite, "spec", "crossplane", "resourceRefs"),
+                    "[{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"name\":\"b1\"}]");
+        in.observed = parse("[" OBSERVED("bucket", "b1", "other") "]");
+        refuses("cannot render composite resource: invalid observed resources: observed resource b1 has a "
+                "controller ref but is not controlled by the XR");
+        in.observed = parse("[{\"kind\":\"K\",\"metadata\":{\"name\":\"a\"}},{\"kind\":\"K\",\"metadata\":{\"name\":"
+                            "\"b\",\"namespace\":\"x\"}}]");
+        refuses("cannot render composite resource: invalid observed resources: [observed resource a is not in the "
+                "same namespace as the XR, observed resource b is not in the same namespace as the XR]");
+        tear_down();
+}
+
+TEST(a_fatal_result_leaves_the_composite_whole)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct render_output out;
+
+        set_up("{\"results\":[{\"severity\":\"SEVERITY_NORMAL\",\"message\":\"first\"},{\"severity\":"
+               "\"SEVERITY_FATAL\",\"message\":\"boom\"}],\"conditions\":[{\"type\":\"Database\",\"status\":"
+               "\"STATUS_CONDITION_TRUE\",\"reason\":\"Up\"}]}");
+        in.composite = parse(
+                "{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":"
+                "\"default\",\"generation\":4},\"spec\":{\"size\":3},\"status\":{\"old\":1,\"conditions\":[{\"type\":"
+                "\"Gone\",\"status\":\"True\",\"reason\":\"X\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]}}");
+        ASSERT(render(&out, &err) < 0);
+        ASSERT_TEXT(err_message(&err), "cannot render composite resource: cannot compose resources: pipeline step "
+                                       "\"one\" returned a fatal result: boom");
+        ASSERT(out.is_fatal);
+        check_value("composite", without_status(out.composite),
+                    "{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"generation\":4,\"labels\":{"
+                    "\"crossplane.io/composite\":\"web\"},\"name\":\"web\",\"namespace\":\"default\","
+                    "\"resourceVersion\":\"999\",\"uid\":\"" UID "\"},\"spec\":{\"crossplane\":{\"compositionRef\":{"
+                    "\"name\":\"apps\"}},\"size\":3}}");
+        ASSERT_STR(conditions_text(out.composite),
+                   STR("Gone Unknown FatalError A fatal error occurred before the status of this condition could be "
+                       "determined. 4\n"
+                       "Responsive True WatchCircuitClosed  4\n"
+                       "Synced False ReconcileError cannot compose resources: pipeline step \"one\" returned a fatal "
+                       "result: boom 4\n"
+                       "Database True Up  0"));
+        ASSERT_INT(value_int(value_find(out.composite, "status", "old"), 0), 1);
+        ASSERT_INT(out.n_events, 3);
+        check_event(&out, 1, true, "ComposeResources",
+                    "cannot compose resources: pipeline step \"one\" returned a fatal result: boom");
+        check_event(&out, 2, false, "ComposeResources", "Pipeline step \"one\": first");
+        tear_down();
+}
+
+TEST(what_is_paused_or_going_stays_as_it_is)
+{
+        struct render_output out;
+
+        set_up(BUCKET);
+        in.composite = parse("{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\","
+                             "\"namespace\":\"default\",\"annotations\":{\"crossplane.io/paused\":\"true\"}}}");
+        out = render_ok();
+        ASSERT_INT(value_count(out.composed), 0);
+        ASSERT_STR(meta_label(out.composite, STR("crossplane.io/composite")), STR(""));
+        ASSERT_STR(conditions_text(out.composite),
+                   STR("Responsive True WatchCircuitClosed  0\n"
+                       "Synced False ReconcilePaused Reconciliation (including deletion) is paused via the pause "
+                       "annotation 0"));
+        check_event(&out, 0, false, "ReconciliationPaused", "Reconciliation is paused via the pause annotation");
+        in.composite = parse(
+                "{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":"
+                "\"default\",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\",\"annotations\":{"
+                "\"crossplane.io/reconcile-requested-at\":\"now\"},\"finalizers\":["
+                "\"composite.apiextensions.crossplane.io\"]}}");
+        out = render_ok();
+        ASSERT_INT(out.n_events, 1);
+        check_event(&out, 0, false, "ReconcileRequestHandled", "Handling reconcile request");
+        ASSERT_STR(value_str(value_find(out.composite, "status", "lastHandledReconcileAt")), STR("now"));
+        ASSERT_INT(value_count(value_get(meta(out.composite), STR("finalizers"))), 1);
+        ASSERT_STR(conditions_text(out.composite), STR("Responsive True WatchCircuitClosed  0\n"
+                                                       "Ready False Deleting  0\n"
+                                                       "Synced True ReconcileSuccess  0"));
+        tear_down();
+}
+
+TEST(what_was_asked_for_is_listed)
+{
+        struct render_output out;
+
+        set_up("{\"requirements\":{\"extraResources\":{\"a\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+               "\"matchName\":\"cm\",\"namespace\":\"default\"},\"b\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+               "\"matchLabels\":{\"labels\":{\"x\":\"y\"}}},\"c\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+               "\"matchLabels\":{}}},\"schemas\":{\"s\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}}}}");
+        in.required = parse("[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"cm\","
+                            "\"namespace\":\"default\",\"labels\":{\"x\":\"y\"}}}]");
+        in.context = parse("{\"key\":[1]}");
+        out = render_ok();
+        check_value("resources", out.required_resources,
+                    "[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"matchName\":\"cm\",\"namespace\":\"default\"},"
+                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"matchLabels\":{\"labels\":{\"x\":\"y\"}}},"
+                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"matchLabels\":{}}]");
+        check_value("schemas", out.required_schemas, "[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}]");
+        ASSERT(value_equal_numeric(out.context, in.context));
+        tear_down();
+}
+
+TEST(errors_are_in_the_words_of_the_real_one)
+{
+        static const struct {
+                const char *response, *message;
+        } cases[] = {
+                { "{\"desired\":{\"resources\":{\"a\":{\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                  "\"metadata\":{\"generateName\":\"ABC-\"}}}}}}",
+                  "cannot compose resources: cannot apply composed resource \"a\" because it has an invalid name "
+                  "\"ABC-3f04f71d8b91\". Must be a valid RFC 1123 subdomain name." },
+                { "{\"desired\":{\"resources\":{\"a\":{\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                  "\"metadata\":{\"name\":\"n\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"K\",\"name\":"
+                  "\"kn\",\"uid\":\"ku\",\"controller\":true}]}}}}}}",
+                  "cannot compose resources: cannot render metadata for composed resource \"a\": cannot set controller "
+                  "reference: n is already controlled by K kn (UID ku)" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                set_up(cases[i].response);
+                refuses(arena_cstring(&arena,
+                                      arena_printf(&arena, "cannot render composite resource: reconcile failed: %s",
+                                                   cases[i].message)));
+                tear_down();
+        }
+        set_up(BUCKET);
+        in.composite = NULL;
+        refuses("cannot render composite resource: reconcile failed: cannot get composite resource: Object 'Kind' "
+                "is missing in '{\"metadata\":{\"resourceVersion\":\"999\",\"uid\":"
+                "\"a6bd0543-ba57-529f-805f-6dbe3eed1874\"}}'");
+        tear_down();
+        set_up(BUCKET);
+        in.composition = NULL;
+        refuses("cannot render composite resource: reconcile failed: cannot configure composite resource: "
+                "referenced composition is not compatible with this composite resource");
+        tear_down();
+}
+
+TEST(a_missing_kind_is_said_to_be_empty)
+{
+        struct render_output out;
+
+        set_up("{\"desired\":{\"resources\":{\"a\":{\"resource\":{\"apiVersion\":\"v1\"}},\"b\":{\"resource\":{"
+               "\"kind\":\"K\"}}}}}");
+        out = render_ok();
+        check_value("kind", value_get(value_item(out.composed, 0), STR("kind")), "\"\"");
+        check_value("version", value_get(value_item(out.composed, 1), STR("apiVersion")), "\"\"");
+        ASSERT(!value_get(value_item(value_find(out.composite, "spec", "crossplane", "resourceRefs"), 1), STR("kind")));
+        tear_down();
+}
+
+/* --- The cluster --- */
+
+static const struct object_key missing = { { STR_INIT(""), STR_INIT("v1"), STR_INIT("Secret") },
+                                           STR_INIT("n"),
+                                           STR_INIT("sec") };
+
+TEST(the_cluster_has_what_it_was_given_and_no_more)
+{
+        static const enum write_verb verbs[] = { WRITE_UPDATE, WRITE_DELETE, WRITE_JSON_PATCH, WRITE_MERGE_PATCH };
+        static const char *const messages[] = { "Secret \"sec\" not found", "Secret \"sec\" not found",
+                                                "a render patches nothing", "a render patches nothing" };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+        struct write_request req = { .key = missing, .body = &value_empty_object };
+        struct list_request list = { .gvk = missing.gvk };
+        struct watch_request watch = { .gvk = missing.gvk };
+        struct write_result result;
+        struct object_list found;
+        struct watch *w;
+        struct cluster *c;
+
+        begin();
+        c = render_cluster(render_cluster_new(&arena, &missing));
+        for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+                _cleanup_err_ struct err err = { 0 };
+
+                req.verb = verbs[i];
+                ASSERT(cluster_write(c, &run, &req, &result, &err) < 0);
+                ASSERT_TEXT(err_message(&err), messages[i]);
+        }
+        req.verb = WRITE_APPLY;
+        req.subresource = STR("status");
+        ASSERT_INT(cluster_write(c, &run, &req, &result, NULL), ERR_NOT_FOUND);
+        ASSERT(cluster_list(c, &run, &list, &found, NULL) >= 0);
+        ASSERT_INT(found.n, 0);
+        ASSERT_INT(cluster_delete_collection(c, &run, &list, &req, &found, NULL), ERR_UNSUPPORTED);
+        ASSERT_INT(cluster_watch(c, &run, &watch, &w, NULL), ERR_UNSUPPORTED);
+        cluster_free(c);
+        end();
+}
+
+/* --- Schemas --- */
+
+static const char openapi[] =
+        "[{\"components\":{\"schemas\":{"
+        "\"a\":{\"type\":\"object\",\"x-kubernetes-group-version-kind\":[{\"group\":\"g\",\"version\":\"v1\",\"kind\":"
+        "\"A\"}],\"properties\":{\"b\":{\"$ref\":\"#/components/schemas/b\"},\"l\":{\"type\":\"array\",\"items\":[{"
+        "\"$ref\":\"#/components/schemas/c\"}]}}},"
+        "\"b\":{\"properties\":{\"again\":{\"$ref\":\"#/components/schemas/a\"}}},"
+        "\"c\":{\"type\":\"string\"},"
+        "\"common\":{\"x-kubernetes-group-version-kind\":[{\"group\":\"g\",\"version\":\"v1\",\"kind\":\"C\"},{"
+        "\"group\":"
+        "\"g\",\"version\":\"v2\",\"kind\":\"C\"}]},"
+        "\"lost\":{\"x-kubernetes-group-version-kind\":[{\"group\":\"g\",\"version\":\"v1\",\"kind\":\"L\"}],\"p\":{"
+        "\"$ref\":\"#/components/schemas/none\"}}"
+        "}}}]";
+
+TEST(a_schema_has_its_references_in_place)
+{
+        _cleanup_err_ struct err err = { 0 };
+        const struct value *documents, *schema;
+
+        begin();
+        documents = parse(openapi);
+        ASSERT(render_find_schema(&arena, documents, (struct gvk) { STR("g"), STR("v1"), STR("A") }, &schema, NULL) >=
+               0);
+        check_value("a", schema,
+                    "{\"type\":\"object\",\"x-kubernetes-group-version-kind\":[{\"group\":\"g\",\"version\":\"v1\","
+                    "\"kind\":\"A\"}],\"properties\":{\"b\":{\"properties\":{\"again\":{\"type\":\"object\"}}},\"l\":{"
+                    "\"type\":\"array\",\"items\":[{\"type\":\"string\"}]}}}");
+        ASSERT(render_find_schema(&arena, documents, (struct gvk) { STR("g"), STR("v1"), STR("C") }, &schema, NULL) >=
+               0);
+        ASSERT(!schema);
+        ASSERT(render_find_schema(&arena, documents, (struct gvk) { STR("g"), STR("v1"), STR("L") }, &schema, &err) <
+               0);
+        ASSERT_TEXT(err_message(&err),
+                    "schema of L: cannot resolve reference \"#/components/schemas/none\" of an OpenAPI schema");
+        end();
+}
+
+/* Each refers to the next twice: the last stands in the first a billion times. */
+TEST(a_schema_that_explodes_is_refused)
+{
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *schema;
+
+        begin();
+        buf_append_literal(&b, "[{\"components\":{\"schemas\":{\"s0\":{\"x-kubernetes-group-version-kind\":[{\"kind\":"
+                               "\"A\"}],\"p\":{\"$ref\":\"#/components/schemas/s1\"}}");
+        for (int i = 1; i < 30; i++)
+                buf_appendf(&b,
+                            ",\"s%d\":{\"p\":{\"$ref\":\"#/components/schemas/s%d\"},\"q\":{\"$ref\":"
+                            "\"#/components/schemas/s%d\"}}",
+                            i, i + 1, i + 1);
+        buf_append_literal(&b, ",\"s30\":{}}}}]");
+        ASSERT_INT(render_find_schema(&arena, parse(buf_cstring(&b)), (struct gvk) { STR(""), STR(""), STR("A") },
+                                      &schema, &err),
+                   ERR_LIMIT);
+        end();
+}
