@@ -1,67 +1,10 @@
 /* Whether an observed resource is ready, by the checks of its template. */
 #include "pt.h"
 
-#include "gotext.h"
-#include "timetext.h"
+#include "conditions.h"
 
 const char *const pt_check_names[PT_N_CHECK_TYPES] = { "NonEmpty",   "MatchString",    "MatchInteger", "MatchTrue",
                                                        "MatchFalse", "MatchCondition", "None" };
-
-/* --- Conditions ---
- *
- * Upstream reads the whole status into a struct. Where that fails no condition has a status; a condition that is not there is
- * Unknown. */
-
-static bool is_absent(const struct value *v)
-{
-        return !v || value_is_null(v);
-}
-
-static bool is_text(const struct value *condition, struct str key)
-{
-        const struct value *v = value_get(condition, key);
-
-        return is_absent(v) || value_is_string(v);
-}
-
-static bool is_time(const struct value *v)
-{
-        struct instant t;
-
-        return is_absent(v) || (value_is_string(v) && time_parse_rfc3339(value_str(v), &t, NULL) >= 0);
-}
-
-static bool is_integer(const struct value *v)
-{
-        return is_absent(v) || value_is_int(v) || (value_is_double(v) && (value_int(v, 0) != 0 || v->number == 0));
-}
-
-static bool is_condition(const struct value *c)
-{
-        if (value_is_null(c))
-                return true;
-        return value_is_object(c) && is_text(c, STR("type")) && is_text(c, STR("status")) &&
-               is_text(c, STR("reason")) && is_text(c, STR("message")) &&
-               is_time(value_get(c, STR("lastTransitionTime"))) && is_integer(value_get(c, STR("observedGeneration")));
-}
-
-static struct str condition_status(const struct value *object, struct str type)
-{
-        const struct value *status = value_get(object, STR("status"));
-        const struct value *conditions = value_get(status, STR("conditions"));
-
-        if (!status || (!value_is_object(status) && !value_is_null(status)))
-                return STR("");
-        if (!is_absent(conditions) && !value_is_array(conditions))
-                return STR("");
-        VALUE_FOREACH_ITEM (c, conditions)
-                if (!is_condition(c))
-                        return STR("");
-        VALUE_FOREACH_ITEM (c, conditions)
-                if (str_equal(value_str(value_get(c, STR("type"))), type))
-                        return value_str(value_get(c, STR("status")));
-        return STR("Unknown");
-}
 
 /* --- Checks ---
  *
@@ -82,7 +25,7 @@ static int match_string(const struct pt_check *c, const struct value *v, struct 
 /* Over the wire every number is a double, so upstream's check never passes; an integral one counts here. */
 static int match_integer(const struct pt_check *c, const struct value *v, struct err *err)
 {
-        if (!value_is_number(v) || !is_integer(v))
+        if (!value_is_int(v) && !(value_is_double(v) && (value_int(v, 0) != 0 || v->number == 0)))
                 return wrong_type(c, "not a (int64) number", err);
         return value_int(v, 0) == c->match_integer.value;
 }
@@ -126,7 +69,7 @@ static int check(struct arena *a, struct pt_check *c, const struct pt_object *ob
         if (type == PT_MATCH_CONDITION) {
                 if (!c->match_condition)
                         return err_set(err, ERR_INVALID, "matchCondition: cannot be absent for type MatchCondition");
-                return str_equal(condition_status(object->root, c->match_condition->type), c->match_condition->status);
+                return str_equal(conditions_status(object->root, c->match_condition->type), c->match_condition->status);
         }
         r = pt_get(a, object, &c->path, &v, &problem);
         if (r == ERR_NOT_FOUND)
@@ -142,7 +85,7 @@ int pt_check_readiness(struct arena *a, const struct input_list *checks, const s
         struct pt_check *list = checks->p;
 
         if (checks->n == 0)
-                return str_equal(condition_status(object->root, STR("Ready")), STR("True"));
+                return conditions_is_true(object->root, STR("Ready"));
         for (size_t i = 0; i < checks->n; i++) {
                 int r = check(a, &list[i], object, err);
 

@@ -2,6 +2,7 @@
 //
 //	driver compare SUITE OURS THEIRS SEED N    at least N requests; exit 1 and a report when responses differ
 //	driver print SUITE SEED N I                request I as JSON
+//	driver golden SUITE THEIRS                 what the real one answers to the suite's tables, for tests/golden
 package main
 
 import (
@@ -166,7 +167,7 @@ func number(text string) int64 {
 func main() {
 	a := os.Args[1:]
 	if len(a) < 2 || suites[a[1]] == nil {
-		fail("usage: driver compare|print SUITE ...")
+		fail("usage: driver compare|print|golden SUITE ...")
 	}
 	switch {
 	case a[0] == "compare" && len(a) == 6:
@@ -179,7 +180,9 @@ func main() {
 			}
 			i++
 		})
+	case a[0] == "golden" && len(a) == 3:
+		golden(suites[a[1]], a[2])
 	default:
-		fail("usage: driver compare|print SUITE ...")
+		fail("usage: driver compare|print|golden SUITE ...")
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // ptCases are the rules of the function, one by one.
 func ptCases() []*fnv1.RunFunctionRequest {
-	list := []*fnv1.RunFunctionRequest{{}}
+	list := []*fnv1.RunFunctionRequest{ptBase(ptTemplate(nil), true), {}}
 	for _, t := range ptTransformTexts {
 		for _, v := range ptTransformValues {
 			list = append(list, ptTransformCase(t, v, false))
@@ -81,7 +81,7 @@ func ptTransformCase(transforms, value string, combined bool) *fnv1.RunFunctionR
 		patch["type"] = "CombineFromComposite"
 		patch["combine"] = parse(`{"strategy":"string","variables":[{"fromFieldPath":"spec.v"}],"string":{"fmt":"%v"}}`)
 	}
-	req := ptBase(ptTemplate(map[string]any{"patches": []any{patch}}), false)
+	req := ptBase(ptTemplate(map[string]any{"base": parse(`{"kind":"Thing"}`), "patches": []any{patch}}), false)
 	req.Observed.Composite.Resource.Fields["spec"].GetStructValue().Fields["v"] = ptValue(value)
 	return req
 }
