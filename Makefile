@@ -44,6 +44,7 @@ interop:
 	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
 	@tests/interop/run
+	@tests/interop/cluster
 	@tests/interop/net
 	@tests/interop/functions/run
 	@tests/interop/builtins/run

@@ -72,15 +72,20 @@ int step_bad_patch(const struct step *s, const struct value *patched, struct str
         return status_invalid(err, &nobody, &errors);
 }
 
+static int decode_failure_as(const struct step *s, struct str version, struct err *err)
+{
+        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(s->p->kind->kind),
+                 STR_ARG(version), STR_ARG(s->p->kind->kind));
+        err_set_reason(err, REASON_BAD_REQUEST);
+        return ERR_INVALID;
+}
+
 /* What is wrong with the object is in err. */
 static int decode_failure(const struct step *s, const struct value *patched, struct err *err)
 {
         if (patched)
                 return step_bad_patch(s, patched, arena_copy(s->arena, str_from(err_message(err))), err);
-        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(s->p->kind->kind),
-                 STR_ARG(s->p->version->name), STR_ARG(s->p->kind->kind));
-        err_set_reason(err, REASON_BAD_REQUEST);
-        return ERR_INVALID;
+        return decode_failure_as(s, s->p->version->name, err);
 }
 
 /* What the operations of a JSON patch have beyond what they may. */
@@ -157,8 +162,11 @@ static int check_has_kind(const struct step *s, const struct value *body, struct
 /* Of a version that nobody knows no field is known. */
 static int report_unknown_version(const struct step *s, const struct value *body, struct err *err)
 {
+        const struct value *metadata;
         struct str_list unknown;
 
+        if (metadata_coerce(s->arena, value_get(body, STR("metadata")), NULL, &metadata, err) < 0)
+                return decode_failure_as(s, gvk_of(body).version, err);
         str_list_init(&unknown, s->arena);
         VALUE_FOREACH_MEMBER (m, body)
                 if (!str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")) &&

@@ -297,6 +297,10 @@ func (n *clusterNormalizer) object(m map[string]any) any {
 			result[k] = n.versions[text]
 			continue
 		}
+		if text, ok := m[k].(string); ok && k == "message" {
+			result[k] = n.text(n.patched(text))
+			continue
+		}
 		result[k] = n.value(m[k])
 	}
 	if entries, ok := m["managedFields"].([]any); ok {
@@ -307,7 +311,7 @@ func (n *clusterNormalizer) object(m map[string]any) any {
 		sortBy(causes, func(c any) string { return fmt.Sprint(c) })
 	}
 	if message, ok := result["message"].(string); ok {
-		result["message"] = anyUnknownField(message)
+		result["message"] = orderless(message)
 	}
 	if details, ok := result["details"].(map[string]any); ok {
 		if message, ok := result["message"].(string); ok {
@@ -317,11 +321,41 @@ func (n *clusterNormalizer) object(m map[string]any) any {
 	return result
 }
 
-var unknownField = regexp.MustCompile(`(?s)^(failed to create typed patch object \([^)]*\)|failed to convert new object): .*field not declared in schema.*$`)
+var (
+	unknownField = regexp.MustCompile(`(?s)^(failed to [^:(]*(?:\([^)]*\))?(?:: failed to [^:]*)?): .*field not declared in schema.*$`)
+	patchResult  = regexp.MustCompile(`(?s)^(.*Invalid value: )("(?:[^"\\]|\\.)*")(.*)$`)
+)
 
-// A field that a struct does not have ends upstream's walk through it, which follows a Go map: which fields are named is chance.
-func anyUnknownField(message string) string {
-	return unknownField.ReplaceAllString(message, "$1: ... field not declared in schema")
+// orderless: a field that a struct does not have ends upstream's walk through it, which follows a Go map, so that which fields are
+// named is chance, as is the order of several errors.
+func orderless(message string) string {
+	if unknownField.MatchString(message) {
+		return unknownField.ReplaceAllString(message, "$1: ... field not declared in schema")
+	}
+	if head, list, ok := strings.Cut(message, "errors:\n"); ok {
+		lines := strings.Split(list, "\n")
+		sort.Strings(lines)
+		return head + "errors:\n" + strings.Join(lines, "\n")
+	}
+	return message
+}
+
+// patched: the object inside the text about a patch's result, in its own right.
+func (n *clusterNormalizer) patched(message string) string {
+	parts := patchResult.FindStringSubmatch(message)
+	if parts == nil {
+		return message
+	}
+	text, err := strconv.Unquote(parts[2])
+	if err != nil || !strings.HasPrefix(text, "{") {
+		return message
+	}
+	v, err := decodeNumbers([]byte(text))
+	if err != nil {
+		return message
+	}
+	raw, _ := json.Marshal(n.value(v))
+	return parts[1] + string(raw) + parts[3]
 }
 
 func sortBy(list []any, key func(any) string) {

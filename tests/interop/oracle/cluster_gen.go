@@ -295,7 +295,12 @@ func (g *sequenceGen) step(isFirst bool) clusterStep {
 	case "create":
 		s.Body = g.raw(g.object(true))
 	case "apply":
-		s.Body = g.raw(g.configuration(s.Subresource))
+		config := g.configuration(s.Subresource)
+		if s.DryRun {
+			// A dry run that would create shows the version of the configuration upstream.
+			delete(config["metadata"].(map[string]any), "resourceVersion")
+		}
+		s.Body = g.raw(config)
 		s.Force = g.chance(40)
 	case "update":
 		g.update(&s)
@@ -408,6 +413,7 @@ func (g *sequenceGen) configuration(subresource string) map[string]any {
 		}
 	}
 	delete(meta, "deletionTimestamp") // the same with one that is no time
+	delete(meta, "selfLink")
 	meta["name"] = g.name
 	if g.chance(3) {
 		meta["uid"] = g.pick("@last.metadata.uid", "nobody")
