@@ -73,20 +73,20 @@ static const struct value *look_up(const struct sequence *s, struct str path)
         return v ? v : &value_null;
 }
 
-static const struct value *resolve(const struct sequence *s, const struct value *v)
+const struct value *sequence_resolve(const struct sequence *s, const struct value *v)
 {
         const struct value *result = v;
 
         if (value_is_string(v) && str_starts_with(value_str(v), STR("@")))
                 return look_up(s, value_str(v));
         for (size_t i = 0; i < value_count(v) && value_is_array(v); i++) {
-                const struct value *item = resolve(s, value_item(v, i));
+                const struct value *item = sequence_resolve(s, value_item(v, i));
 
                 if (item != value_item(v, i))
                         result = value_with_item(s->arena, result, i, item);
         }
         VALUE_FOREACH_MEMBER (m, v) {
-                const struct value *member = resolve(s, &m->value);
+                const struct value *member = sequence_resolve(s, &m->value);
 
                 if (member != &m->value)
                         result = value_with(s->arena, result, m->key, member);
@@ -98,7 +98,7 @@ static struct str resolved_text(const struct sequence *s, const struct value *st
 {
         const struct value *v = value_get(step, str_from(key));
 
-        return v ? value_str(resolve(s, v)) : STR("");
+        return v ? value_str(sequence_resolve(s, v)) : STR("");
 }
 
 /* --- Requests --- */
@@ -134,7 +134,7 @@ static const struct value *body_of(struct sequence *s, const struct value *step,
 
         if (value_get(step, STR("text")))
                 return json_parse(s->arena, text(step, "text"), &options, &body, NULL) < 0 ? NULL : body;
-        body = body ? resolve(s, body) : base.n ? &value_empty_object : NULL;
+        body = body ? sequence_resolve(s, body) : base.n ? &value_empty_object : NULL;
         if (base.n)
                 body = merge_patch_apply(s->arena, answer(s, base) ?: &value_empty_object, body);
         return body;

@@ -39,5 +39,8 @@ struct sequence {
 void sequence_init(struct sequence *s, struct arena *a, struct cluster *c);
 void sequence_done(struct sequence *s);
 
+/* A text such as `@last.metadata.uid` as what it stands for; everything else is itself. */
+const struct value *sequence_resolve(const struct sequence *s, const struct value *v);
+
 /* Does the step; the result lives in the arena. */
 const struct value *sequence_do(struct sequence *s, const struct value *step);

@@ -2,6 +2,7 @@
 //
 //	oracle gen SUITE SEED COUNT > cases    writes at least COUNT cases, one JSON value per line
 //	oracle run SUITE < cases > results     writes one result per case
+//	oracle scenarios FILE    does the steps of tests/cluster-conformance on a Kubernetes API and checks what they want
 //	oracle compare SUITE CASES ORACLE SUBJECT   compares two result files; exit 1 and a report on a difference
 //	oracle bench SUITE FILE                measures the libraries on what is in the file: nanoseconds and a name on each line
 package main
@@ -36,6 +37,10 @@ var suites = map[string]suite{}
 func main() {
 	if len(os.Args) < 3 {
 		fail("usage: oracle gen|run|compare SUITE ...")
+	}
+	if os.Args[1] == "scenarios" {
+		runScenarios(os.Args[2])
+		return
 	}
 	s, ok := suites[os.Args[2]]
 	if !ok {
