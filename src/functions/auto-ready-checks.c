@@ -1,8 +1,6 @@
 /* The rules by which auto-ready knows that a resource of a built-in kind is ready (spec/functions 4.1). */
 #include "auto-ready.h"
 
-#include <math.h>
-
 #include "timetext.h"
 
 /* --- Reading --- */
@@ -20,15 +18,10 @@ static int64_t to_int(const struct value *v)
         return v->number > -0x1p63 && v->number < 0x1p63 ? (int64_t)v->number : INT64_MIN;
 }
 
-static bool is_number(const struct value *v)
-{
-        return value_is_int(v) || (value_is_double(v) && isfinite(v->number));
-}
-
 /* A number that must be there. */
 static bool read_int(const struct value *v, int64_t *ret)
 {
-        if (!is_number(v))
+        if (!value_is_number(v))
                 return false;
         *ret = to_int(v);
         return true;
@@ -36,7 +29,7 @@ static bool read_int(const struct value *v, int64_t *ret)
 
 static int64_t int_or(const struct value *v, int64_t otherwise)
 {
-        return is_number(v) ? to_int(v) : otherwise;
+        return value_is_number(v) ? to_int(v) : otherwise;
 }
 
 /* The same of a type that was checked; wraps around as Go does. */

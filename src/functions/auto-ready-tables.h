@@ -1,4 +1,4 @@
-/* Made by `tests/interop/functions/auto-ready types`: the members of the kinds that auto-ready reads into types, as the
+/* Made by `driver types` of tests/interop/builtins: the members of the kinds that auto-ready reads into types, as the
  * Kubernetes API has them. */
 #pragma once
 

@@ -47,15 +47,9 @@ struct type {
 
 static bool fits_object(struct arena *a, const struct value *v, const struct type *type);
 
-/* A number that JSON cannot hold arrives in Go as a text ("NaN"). */
-static bool is_text(const struct value *v)
-{
-        return value_is_string(v) || (value_is_double(v) && !isfinite(v->number));
-}
-
 static bool is_integer(const struct value *v)
 {
-        return value_is_int(v) || (value_is_double(v) && isfinite(v->number) && v->number == trunc(v->number));
+        return value_is_int(v) || (value_is_double(v) && v->number == trunc(v->number));
 }
 
 static bool is_time(const struct value *v)
@@ -72,7 +66,7 @@ static bool is_quantity(struct arena *a, const struct value *v)
         struct quantity q;
 
         if (!value_is_string(v))
-                return value_is_number(v) && !is_text(v);
+                return value_is_number(v);
         while (str_cut_prefix(&s, STR(" ")))
                 ;
         while (str_cut_suffix(&s, STR(" ")))
@@ -84,7 +78,7 @@ static bool is_int_or_string(const struct value *v)
 {
         double d = value_double(v, 0);
 
-        return is_text(v) || (is_integer(v) && d >= INT32_MIN && d <= INT32_MAX);
+        return value_is_string(v) || (is_integer(v) && d >= INT32_MIN && d <= INT32_MAX);
 }
 
 static bool fits_one(struct arena *a, const struct value *v, const struct type_field *f)
@@ -93,7 +87,7 @@ static bool fits_one(struct arena *a, const struct value *v, const struct type_f
                 return true;
         switch ((enum kind)f->kind) {
         case STRING:
-                return is_text(v);
+                return value_is_string(v);
         case BOOL:
                 return value_is_bool(v);
         case INT32:

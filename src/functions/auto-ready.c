@@ -5,6 +5,7 @@
 #include "auto-ready.h"
 
 #include "conditions.h"
+#include "desired.h"
 #include "fn-input.h"
 #include "functions.h"
 #include "timetext.h"
@@ -35,20 +36,16 @@ static int is_ready(struct arena *a, const struct fn_resource *observed, struct 
         return auto_ready_check(a, v) || conditions_is_true(v, STR("Ready"));
 }
 
-/* Resources are emitted anew, without connection details; a desired state is there afterwards. */
 static int mark_ready(struct arena *a, struct fn_state *observed, struct fn_state *desired, struct err *err)
 {
         struct fn_resource *resources;
         int r;
 
-        if ((r = fn_state_open(a, observed, err)) < 0 || (r = fn_state_open(a, desired, err)) < 0)
+        if ((r = fn_state_open(a, observed, err)) < 0 || (r = desired_rebuild(a, desired, &resources, err)) < 0)
                 return r;
-        resources = ARENA_NEW_ARRAY(a, struct fn_resource, desired->n_resources + 1);
         for (size_t i = 0; i < desired->n_resources; i++) {
-                const struct fn_resource *there = fn_state_find(observed, desired->resources[i].name);
+                const struct fn_resource *there = fn_state_find(observed, resources[i].name);
 
-                resources[i] = desired->resources[i];
-                resources[i].connection = (struct fn_bytes_map) { 0 };
                 if (!there || resources[i].ready != FN_READY_UNSPECIFIED)
                         continue;
                 r = is_ready(a, there, err);
@@ -57,9 +54,6 @@ static int mark_ready(struct arena *a, struct fn_state *observed, struct fn_stat
                 if (r)
                         resources[i].ready = FN_READY_TRUE;
         }
-        desired->resources = resources;
-        desired->is_present = true;
-        desired->encoded = STR_NONE;
         return 0;
 }
 

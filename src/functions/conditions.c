@@ -4,10 +4,9 @@
 
 #include "timetext.h"
 
-/* A number that JSON cannot hold arrives in Go as a text ("NaN"). */
 static bool is_text(const struct value *v)
 {
-        return !v || value_is_null(v) || value_is_string(v) || (value_is_double(v) && !isfinite(v->number));
+        return !v || value_is_null(v) || value_is_string(v);
 }
 
 static bool is_time(const struct value *v)
@@ -19,13 +18,14 @@ static bool is_time(const struct value *v)
         return value_is_string(v) && time_parse_rfc3339(value_str(v), &t, NULL) >= 0;
 }
 
+/* Read back from JSON, where -2^63 is written as -9223372036854776000 and no longer fits. */
 static bool is_int64(const struct value *v)
 {
         double d = value_double(v, 0.5);
 
         if (!v || value_is_null(v) || value_is_int(v))
                 return true;
-        return value_is_double(v) && d >= -0x1p63 && d < 0x1p63 && d == trunc(d);
+        return value_is_double(v) && d > -0x1p63 && d < 0x1p63 && d == trunc(d);
 }
 
 static bool is_condition(const struct value *v)

@@ -3,6 +3,7 @@
 #include "functions.h"
 
 #include "buf.h"
+#include "desired.h"
 #include "digest.h"
 #include "fn-input.h"
 #include "gotext.h"
@@ -340,22 +341,13 @@ static int apply_rule(struct sequencer *s, const struct sequencer_rule *rule)
 static int read_state(struct sequencer *s, struct fn_request *req)
 {
         struct fn_resource *resources;
-        int r;
+        int r = fn_state_open(s->arena, &req->observed, s->err);
 
-        if ((r = fn_state_open(s->arena, &req->observed, s->err)) < 0 ||
-            (r = fn_state_open(s->arena, &req->desired, s->err)) < 0)
+        if (r < 0)
                 return r;
         s->observed = &req->observed;
         s->desired = req->desired;
-        s->desired.is_present = true;
-        s->desired.encoded = STR_NONE;
-        resources = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n_resources + 1);
-        for (size_t i = 0; i < s->desired.n_resources; i++) {
-                resources[i] = s->desired.resources[i];
-                resources[i].connection = (struct fn_bytes_map) { 0 };
-        }
-        s->desired.resources = resources;
-        return 0;
+        return desired_rebuild(s->arena, &s->desired, &resources, s->err);
 }
 
 static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_input *input)

@@ -2,7 +2,7 @@
 
 #define FUNCTION       "function-sequencer"
 #define RULES(entries) "{rules: [" entries "]}"
-#define READY          "{ready: READY_TRUE}"
+#define READY          "{resource: {}, ready: READY_TRUE}"
 #define NORMAL(text)   "{severity: SEVERITY_NORMAL, target: TARGET_COMPOSITE, message: '" text "'}"
 #define FATAL(text)    "{severity: SEVERITY_FATAL, target: TARGET_COMPOSITE, message: '" text "'}"
 
@@ -16,61 +16,69 @@ TEST(delays_creation)
                   "dg==}, ready: READY_FALSE}}}}",
                   "{desired: {composite: {ready: READY_TRUE}, resources: {a: {resource: {x: 1}, ready: "
                   "READY_FALSE}}}}" },
-                { "nothing before", RULES("{sequence: [a, b]}"), "{desired: {resources: {b: {}}}}",
+                { "nothing before", RULES("{sequence: [a, b]}"), "{desired: {resources: {b: {resource: {}}}}}",
                   "{desired: {}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" does "
                           "not exist yet") "]}" },
-                { "not ready", RULES("{sequence: [a, b]}"), "{desired: {resources: {a: {}, b: {}, c: {}}}}",
-                  "{desired: {resources: {a: {}, c: {}}}, results: [" NORMAL("Delaying creation of resource(s) "
-                                                                             "matching \"b\" because \"a\" is not "
-                                                                             "fully ready (0 of 1)") "]"
-                                                                                                     "}" },
+                { "not ready", RULES("{sequence: [a, b]}"),
+                  "{desired: {resources: {a: {resource: {}}, b: {resource: {}}, c: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}, c: {resource: {}}}}, results: [" NORMAL(
+                          "Delaying creation of resource(s) "
+                          "matching \"b\" because \"a\" is not "
+                          "fully ready (0 of 1)") "]"
+                                                  "}" },
                 { "some are ready", RULES("{sequence: ['a.*', b]}"),
-                  "{desired: {resources: {a1: " READY ", a2: {ready: READY_FALSE}, a3: " READY ", b: {}}}}",
-                  "{desired: {resources: {a1: " READY ", a2: {ready: READY_FALSE}, a3: " READY
+                  "{desired: {resources: {a1: " READY ", a2: {resource: {}, ready: READY_FALSE}, a3: " READY
+                  ", b: {resource: {}}}}}",
+                  "{desired: {resources: {a1: " READY ", a2: {resource: {}, ready: READY_FALSE}, a3: " READY
                   "}}, results: [" NORMAL("Delaying creation of resource(s) matching \"b\" because \"a.*\" is not "
                                           "fully ready (2 of 3)") "]}" },
-                { "ready", RULES("{sequence: [a, b]}"), "{desired: {resources: {a: " READY ", b: {}}}}",
-                  "{desired: {resources: {a: " READY ", b: {}}}}" },
+                { "ready", RULES("{sequence: [a, b]}"), "{desired: {resources: {a: " READY ", b: {resource: {}}}}}",
+                  "{desired: {resources: {a: " READY ", b: {resource: {}}}}}" },
                 { "what exists stays", RULES("{sequence: [a, b]}"),
-                  "{observed: {resources: {b: {}}}, desired: {resources: {b: {}}}}",
-                  "{desired: {resources: {b: {}}}}" },
+                  "{observed: {resources: {b: {resource: {}}}}, desired: {resources: {b: {resource: {}}}}}",
+                  "{desired: {resources: {b: {resource: {}}}}}" },
                 { "of many, what exists stays", RULES("{sequence: [a, 'b.*']}"),
-                  "{observed: {resources: {b1: {}}}, desired: {resources: {b1: {}, b2: {}}}}",
-                  "{desired: {resources: {b1: {}}}, results: [" NORMAL(
+                  "{observed: {resources: {b1: {resource: {}}}}, desired: {resources: {b1: {resource: {}}, b2: "
+                  "{resource: {}}}}}",
+                  "{desired: {resources: {b1: {resource: {}}}}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b.*\" because \"a\" does not exist yet") "]}" },
                 { "the first that is not ready speaks", RULES("{sequence: [a, b, c]}"),
-                  "{desired: {resources: {a: {}, b: {}, c: {}}}}",
-                  "{desired: {resources: {a: {}}}, results: [" NORMAL(
+                  "{desired: {resources: {a: {resource: {}}, b: {resource: {}}, c: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}}}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" is not fully ready (0 of "
                           "1)") ", " NORMAL("Delaying creation of resource(s) matching \"c\" because \"a\" is not "
                                             "fully "
                                             "ready (0 of 1)") "]}" },
                 { "later elements see what was dropped", RULES("{sequence: [a, b]}, {sequence: [b, c]}"),
-                  "{desired: {resources: {b: " READY ", c: {}}}}",
+                  "{desired: {resources: {b: " READY ", c: {resource: {}}}}}",
                   "{desired: {}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" does "
                           "not exist yet") ", " NORMAL("Delaying creation of resource(s) matching \"c\" because \"b\" "
                                                        "does not exist yet") "]}" },
-                { "a whole name", RULES("{sequence: [a, b]}"), "{desired: {resources: {aa: " READY ", b: {}, bb: {}}}}",
-                  "{desired: {resources: {aa: " READY ", bb: {}}}, results: [" NORMAL(
+                { "a whole name", RULES("{sequence: [a, b]}"),
+                  "{desired: {resources: {aa: " READY ", b: {resource: {}}, bb: {resource: {}}}}}",
+                  "{desired: {resources: {aa: " READY ", bb: {resource: {}}}}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" does not exist yet") "]}" },
                 { "a beginning of its own", RULES("{sequence: ['^a', b]}"),
-                  "{desired: {resources: {aa: " READY ", b: {}}}}", "{desired: {resources: {aa: " READY ", b: {}}}}" },
-                { "an end of its own", RULES("{sequence: ['a$', b]}"), "{desired: {resources: {aa: " READY ", b: {}}}}",
-                  "{desired: {resources: {aa: " READY ", b: {}}}}" },
+                  "{desired: {resources: {aa: " READY ", b: {resource: {}}}}}",
+                  "{desired: {resources: {aa: " READY ", b: {resource: {}}}}}" },
+                { "an end of its own", RULES("{sequence: ['a$', b]}"),
+                  "{desired: {resources: {aa: " READY ", b: {resource: {}}}}}",
+                  "{desired: {resources: {aa: " READY ", b: {resource: {}}}}}" },
                 { "no group around alternatives", RULES("{sequence: ['a|b', c]}"),
-                  "{desired: {resources: {ax: " READY ", xb: " READY ", c: {}}}}",
-                  "{desired: {resources: {ax: " READY ", xb: " READY ", c: {}}}}" },
-                { "deleteOnly", RULES("{sequence: [a, b], deleteOnly: true}"), "{desired: {resources: {b: {}}}}",
-                  "{desired: {resources: {b: {}}}}" },
-                { "createOnly", RULES("{sequence: [a, b], createOnly: true}"), "{desired: {resources: {b: {}}}}",
+                  "{desired: {resources: {ax: " READY ", xb: " READY ", c: {resource: {}}}}}",
+                  "{desired: {resources: {ax: " READY ", xb: " READY ", c: {resource: {}}}}}" },
+                { "deleteOnly", RULES("{sequence: [a, b], deleteOnly: true}"),
+                  "{desired: {resources: {b: {resource: {}}}}}", "{desired: {resources: {b: {resource: {}}}}}" },
+                { "createOnly", RULES("{sequence: [a, b], createOnly: true}"),
+                  "{desired: {resources: {b: {resource: {}}}}}",
                   "{desired: {}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" does "
                           "not exist yet") "]}" },
                 { "an empty condition is none, an empty rule too", RULES("{sequence: [a], condition: ''}, {}"), "{}",
                   "{desired: {}}" },
-                { "quoted", RULES("{sequence: ['a\"', 'b\\d']}"), "{desired: {resources: {b1: {}}}}",
+                { "quoted", RULES("{sequence: ['a\"', 'b\\d']}"), "{desired: {resources: {b1: {resource: {}}}}}",
                   "{desired: {}, results: [{severity: SEVERITY_NORMAL, target: TARGET_COMPOSITE, message: 'Delaying "
                   "creation "
                   "of resource(s) matching \"b\\\\d\" because \"a\\\"\" does not exist yet'}]}" },
@@ -87,17 +95,17 @@ TEST(resets_the_composites_readiness)
                 { "dropped", RESET,
                   "{desired: {composite: {resource: {x: 1}, connectionDetails: {k: dg==}, ready: READY_TRUE}, "
                   "resources: "
-                  "{b: {}}}}",
+                  "{b: {resource: {}}}}}",
                   "{desired: {composite: {resource: {x: 1}, connectionDetails: {k: dg==}, ready: READY_FALSE}}, "
                   "results: "
                   "[" WAITS "]}" },
                 { "nothing to drop", RESET, "{desired: {composite: {ready: READY_TRUE}}}",
                   "{desired: {composite: {ready: READY_TRUE}}, results: [" WAITS "]}" },
                 { "nothing to wait for", RESET,
-                  "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {}}}}",
-                  "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {}}}}" },
-                { "no composite", RESET, "{desired: {resources: {b: {}}}}",
-                  "{desired: {resources: {b: {}}}, results: [" WAITS
+                  "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {resource: {}}}}}",
+                  "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {resource: {}}}}}" },
+                { "no composite", RESET, "{desired: {resources: {b: {resource: {}}}}}",
+                  "{desired: {resources: {b: {resource: {}}}}, results: [" WAITS
                   ", " FATAL("cannot reset readiness of the composite resource: there is no desired one") "]}" },
         };
 
@@ -124,17 +132,19 @@ TEST(fatal_results_leave_desired_state_alone)
                   "{desired: {resources: {b: {connectionDetails: {k: dg==}}}}}",
                   "{desired: {resources: {b: {connectionDetails: {k: dg==}}}}, results: [" FATAL(
                           "rule for sequence [a b] cannot have both deleteOnly and createOnly set to true") "]}" },
-                { "regex", RULES("{sequence: [a, b]}, {sequence: ['(', b]}"), "{desired: {resources: {b: {}}}}",
-                  "{desired: {resources: {b: {}}}, results: [" WAITS ", {severity: SEVERITY_FATAL, target: "
+                { "regex", RULES("{sequence: [a, b]}, {sequence: ['(', b]}"),
+                  "{desired: {resources: {b: {resource: {}}}}}",
+                  "{desired: {resources: {b: {resource: {}}}}, results: [" WAITS ", {severity: SEVERITY_FATAL, target: "
                   "TARGET_COMPOSITE, message: 'cannot compile regex (: error parsing regexp: missing closing ): "
                   "`^($`'}]}" },
                 { "regex of the element", RULES("{sequence: [a, '(']}"), "{}",
                   "{results: [{severity: SEVERITY_FATAL, target: TARGET_COMPOSITE, message: 'cannot compile regex (: "
                   "error parsing regexp: missing closing ): `^($`'}]}" },
                 { "a regex that is not reached", RULES("{sequence: ['(']}, {sequence: [a, b, '(']}"),
-                  "{observed: {resources: {b: {}, (: {}}}}", "{desired: {}}" },
-                { "condition", RULES("{sequence: [a, b], condition: 'true'}"), "{desired: {resources: {b: {}}}}",
-                  "{desired: {resources: {b: {}}}, results: [" FATAL(
+                  "{observed: {resources: {b: {resource: {}}, (: {resource: {}}}}}", "{desired: {}}" },
+                { "condition", RULES("{sequence: [a, b], condition: 'true'}"),
+                  "{desired: {resources: {b: {resource: {}}}}}",
+                  "{desired: {resources: {b: {resource: {}}}}, results: [" FATAL(
                           "cannot evaluate condition \"true\" for sequence [a b]: CEL is not part of this build of "
                           "weft; "
                           "remove the condition, or run the function outside of weft") "]}" },
@@ -152,12 +162,13 @@ TEST(fatal_results_leave_desired_state_alone)
 #define DELETION(rest) "{enableDeletionSequencing: true, rules: [{sequence: [a, b]}]" rest "}"
 #define VPC            "{resource: {apiVersion: ec2/v1, kind: VPC, metadata: {name: a, namespace: ns}}}"
 #define BUCKET         "{resource: {apiVersion: s3/v1, kind: Bucket, metadata: {name: b}}}"
-#define STATE(a, b)    "{observed: {resources: {a: " a ", b: " b "}}, desired: {resources: {a: {}}}}"
+#define STATE(a, b)    "{observed: {resources: {a: " a ", b: " b "}}, desired: {resources: {a: {resource: {}}}}}"
 #define SPEC(replay)                                                                                                 \
         "spec: {by: {apiVersion: s3/v1, kind: Bucket, resourceRef: {name: b}}, of: {apiVersion: ec2/v1, kind: VPC, " \
         "resourceRef: {name: a}}, reason: dependency, replayDeletion: " replay "}"
-#define USAGE_NAME    "name: bucket-b-vpc-a-a08178-dependency"
-#define ANSWER(usage) "{desired: {resources: {a: {}, b-a-usage: {ready: READY_TRUE, resource: {" usage "}}}}}"
+#define USAGE_NAME "name: bucket-b-vpc-a-a08178-dependency"
+#define ANSWER(usage) \
+        "{desired: {resources: {a: {resource: {}}, b-a-usage: {ready: READY_TRUE, resource: {" usage "}}}}}"
 
 #define NAMELESS                                                                                                       \
         "{apiVersion: protection.crossplane.io/v1beta1, kind: ClusterUsage, metadata: {name: ----cb3f91-dependency}, " \
@@ -167,7 +178,8 @@ TEST(fatal_results_leave_desired_state_alone)
 TEST(protects_what_others_use)
 {
         static const struct function_case cases[] = {
-                { "off", RULES("{sequence: [a, b]}"), STATE(VPC, BUCKET), "{desired: {resources: {a: {}}}}" },
+                { "off", RULES("{sequence: [a, b]}"), STATE(VPC, BUCKET),
+                  "{desired: {resources: {a: {resource: {}}}}}" },
                 { "in the namespace of what is used", DELETION(""), STATE(VPC, BUCKET),
                   ANSWER("apiVersion: protection.crossplane.io/v1beta1, kind: Usage, metadata: {" USAGE_NAME
                          ", namespace: ns}, " SPEC("false")) },
@@ -183,27 +195,28 @@ TEST(protects_what_others_use)
                          "}, " SPEC("false")) },
                 { "not for createOnly",
                   "{enableDeletionSequencing: true, rules: [{sequence: [a, b], createOnly: true}]}", STATE(VPC, BUCKET),
-                  "{desired: {resources: {a: {}}}}" },
+                  "{desired: {resources: {a: {resource: {}}}}}" },
                 { "for deleteOnly", "{enableDeletionSequencing: true, rules: [{sequence: [a, b], deleteOnly: true}]}",
                   STATE(VPC, BUCKET),
                   ANSWER("apiVersion: protection.crossplane.io/v1beta1, kind: Usage, metadata: {" USAGE_NAME
                          ", namespace: ns}, " SPEC("false")) },
                 { "what is used must be desired", DELETION(""),
-                  "{observed: {resources: {a: " VPC ", b: " BUCKET "}}, desired: {resources: {c: {}}}}",
-                  "{desired: {resources: {c: {}}}}" },
+                  "{observed: {resources: {a: " VPC ", b: " BUCKET "}}, desired: {resources: {c: {resource: {}}}}}",
+                  "{desired: {resources: {c: {resource: {}}}}}" },
                 { "what is used must be observed", DELETION(""),
-                  "{observed: {resources: {b: " BUCKET "}}, desired: {resources: {a: {}}}}",
-                  "{desired: {resources: {a: {}}}}" },
+                  "{observed: {resources: {b: " BUCKET "}}, desired: {resources: {a: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}}}}" },
                 { "usages use nothing", DELETION(""),
                   STATE(VPC, "{resource: {apiVersion: protection.crossplane.io/v1beta1, kind: Usage}}"),
-                  "{desired: {resources: {a: {}}}}" },
+                  "{desired: {resources: {a: {resource: {}}}}}" },
                 { "usages of a cluster neither", DELETION(""),
                   STATE(VPC, "{resource: {apiVersion: protection.crossplane.io/v1beta1, kind: ClusterUsage}}"),
-                  "{desired: {resources: {a: {}}}}" },
+                  "{desired: {resources: {a: {resource: {}}}}}" },
                 { "each neighbour, and no farther", "{enableDeletionSequencing: true, rules: [{sequence: [a, b, c]}]}",
-                  "{observed: {resources: {a: {}, b: {}, c: {}}}, desired: {resources: {a: {}, b: {}}}}",
-                  "{desired: {resources: {a: {}, b: {}, b-a-usage: {ready: READY_TRUE, resource: " NAMELESS
-                  "}, c-b-usage: "
+                  "{observed: {resources: {a: {resource: {}}, b: {resource: {}}, c: {resource: {}}}}, desired: "
+                  "{resources: {a: {resource: {}}, b: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}, b: {resource: {}}, b-a-usage: {ready: READY_TRUE, "
+                  "resource: " NAMELESS "}, c-b-usage: "
                   "{ready: READY_TRUE, resource: " NAMELESS "}}}}" },
         };
 

@@ -3,6 +3,7 @@
 //	driver compare SUITE OURS THEIRS SEED N    at least N requests; exit 1 and a report when responses differ
 //	driver print SUITE SEED N I                request I as JSON
 //	driver golden SUITE THEIRS                 what the real one answers to the suite's tables, for tests/golden
+//	driver types                               the table of src/functions/auto-ready-tables.h, before clang-format
 package main
 
 import (
@@ -166,6 +167,10 @@ func number(text string) int64 {
 
 func main() {
 	a := os.Args[1:]
+	if len(a) == 1 && a[0] == "types" {
+		printTypes()
+		return
+	}
 	if len(a) < 2 || suites[a[1]] == nil {
 		fail("usage: driver compare|print|golden SUITE ...")
 	}
