@@ -423,10 +423,12 @@ int fn_request_decode(struct arena *a, struct str bytes, struct fn_request *ret,
 /* --- Responses --- */
 
 /* Seconds and nanos; what no clock can count is for ever. */
+/* A second one merges with the first, as messages do: fields that it does not have stay. */
 static int read_duration(struct reader *outer, int64_t *ret_ns)
 {
         struct reader r = reader_of(outer->arena, outer->f.bytes, outer->err);
-        int64_t seconds = 0, nanos = 0;
+        int64_t seconds = *ret_ns == FN_TTL_ABSENT ? 0 : *ret_ns / 1000000000;
+        int64_t nanos = *ret_ns == FN_TTL_ABSENT ? 0 : *ret_ns % 1000000000;
         int e;
 
         while ((e = next(&r)) > 0) {

@@ -1,9 +1,10 @@
 /* function-dummy: answers what its input says. The response in the input is merged onto the standard one, as protobuf merges:
  * scalars replace, messages merge, lists append, entries of maps replace. On the wire that is concatenation. */
-#include "functions.h"
+#include "dummy.h"
 
 #include "buf.h"
 #include "fn-input.h"
+#include "functions.h"
 #include "proto-tables.h"
 
 struct dummy_input {
@@ -37,6 +38,9 @@ static int overlay(struct arena *a, const struct value *response, struct fn_resp
 
         if (!response)
                 return err_set(err, ERR_INVALID, "proto: syntax error (line 1:1): unexpected token ");
+        r = dummy_check(a, response, err);
+        if (r < 0)
+                return err_wrap(err, "proto");
         r = fn_response_encode(a, rsp, &b, err);
         if (r < 0)
                 return r;
