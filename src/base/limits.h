@@ -60,8 +60,9 @@
 #define LIMIT_FUNCTION_FAILURES \
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
-#define LIMIT_REQUIREMENTS    10000       /* of one response of a function */
-#define LIMIT_TRANSFORM_BYTES (16u << 20) /* text that one transform of a patch gives */
+#define LIMIT_REQUIREMENTS      10000        /* of one response of a function */
+#define LIMIT_SERVED_CALL_BYTES (1ull << 30) /* memory of one call of a built-in function that serves */
+#define LIMIT_TRANSFORM_BYTES   (16u << 20)  /* text that one transform of a patch gives */
 
 /* Kubernetes objects */
 #define LIMIT_SCHEMA_VALUES    1000000      /* of an OpenAPI schema with its references in place */

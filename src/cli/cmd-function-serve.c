@@ -2,6 +2,7 @@
 
 #include "buf.h"
 #include "functions.h"
+#include "limits.h"
 #include "serve.h"
 
 #include <stdio.h>
@@ -55,12 +56,14 @@ static enum grpc_status run_function(void *context, struct grpc_request *call, c
                                      struct buf *ret, bool *ret_is_fatal, struct err *err)
 {
         const struct builtin_function *function = context;
-        struct run run = { .arena = call->arena, .deadline = call->deadline, .cancel = call->cancel };
+        _cleanup_arena_ struct arena arena;
+        struct run run = { .arena = &arena, .deadline = call->deadline, .cancel = call->cancel };
         struct fn_request req;
         struct fn_response rsp;
 
-        if (fn_request_decode(call->arena, call->message, &req, err) < 0 || function->run(&run, &req, &rsp, err) < 0 ||
-            fn_response_encode(call->arena, &rsp, ret, err) < 0)
+        arena_init(&arena, "function call", LIMIT_SERVED_CALL_BYTES);
+        if (fn_request_decode(&arena, call->message, &req, err) < 0 || function->run(&run, &req, &rsp, err) < 0 ||
+            fn_response_encode(&arena, &rsp, ret, err) < 0)
                 return GRPC_INTERNAL;
         *ret_is_fatal = has_fatal(&rsp);
         return GRPC_OK;

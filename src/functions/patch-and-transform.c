@@ -326,11 +326,20 @@ static void set_desired(struct session *s, struct str name, const struct value *
         map_set(&s->desired, name, resource);
 }
 
+static int check_time(const struct session *s, struct err *err)
+{
+        if (deadline_has_passed(s->run->deadline))
+                return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+        return cancel_check(s->run->cancel, err);
+}
+
 static int render(struct session *s, const struct pt_template *template, struct err *err)
 {
         struct rendering t = { .s = s, .template = template, .quoted_name = go_quote(s->arena, template->name) };
-        int r = begin_composed(&t, err);
+        int r = check_time(s, err);
 
+        if (r >= 0)
+                r = begin_composed(&t, err);
         if (r >= 0)
                 r = use_observed(&t, err);
         if (r >= 0)

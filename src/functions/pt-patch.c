@@ -173,6 +173,8 @@ static int patch_to_all(struct arena *a, struct pt_object *to, struct str path, 
                 r = pt_path_parse(a, &one, err);
                 if (r >= 0)
                         r = merge_at(a, to, root, &one.path, v, options, &root, err);
+                if (r >= 0)
+                        r = arena_check(a, err);
                 if (r < 0) {
                         to->root = root;
                         return r;

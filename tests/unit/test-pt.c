@@ -7,24 +7,31 @@
 #include "input.h"
 #include "patch.h"
 #include "proto-tables.h"
+#include "park.h"
 #include "pt.h"
 
 static const struct json_read_options doubles = { .numbers_as_double = true };
+
+static struct deadline deadline = { INT64_MAX };
+static struct cancel *cancel;
+static size_t budget_bytes;
 
 /* The request, given as JSON, through the wire form and back as a response in the same notation. */
 static const struct value *answer(const struct value *request)
 {
         _cleanup_err_ struct err err = { 0 };
         _cleanup_buf_ struct buf b = BUF_INIT(0), reply = BUF_INIT(0);
-        struct run run = { .arena = &arena };
+        _cleanup_arena_ struct arena room;
+        struct run run = { .arena = &room, .deadline = deadline, .cancel = cancel };
         struct fn_request req;
         struct fn_response rsp;
         const struct value *v;
 
+        arena_init(&room, "call", budget_bytes);
         if (proto_encode(&b, &proto_fn_v1_RunFunctionRequest, request, NULL, &err) < 0 ||
-            fn_request_decode(&arena, buf_to_arena(&b, &arena), &req, &err) < 0 ||
+            fn_request_decode(&room, buf_str(&b), &req, &err) < 0 ||
             function_patch_and_transform.run(&run, &req, &rsp, &err) < 0 ||
-            fn_response_encode(&arena, &rsp, &reply, &err) < 0 ||
+            fn_response_encode(&room, &rsp, &reply, &err) < 0 ||
             proto_decode(&arena, &proto_fn_v1_RunFunctionResponse, buf_to_arena(&reply, &arena), NULL, &v, &err) < 0)
                 test_fail(__FILE__, __LINE__, "%s: %s", text_of(request, JSON_SORT_KEYS), err_message(&err));
         return v;
@@ -179,12 +186,16 @@ TEST(what_kills_the_real_process_is_a_result)
         end();
 }
 
-static void check_limit(const char *members)
+static void check_mentions(const char *members, const char *part)
 {
         const struct value *result = value_item(value_get(answer_template(members), STR("results")), 0);
 
-        ASSERT_CASE(members, str_find(value_str(value_get(result, STR("message"))),
-                                      STR("is larger than the limit of 16777216 bytes")) >= 0);
+        ASSERT_CASE(members, str_find(value_str(value_get(result, STR("message"))), str_from(part)) >= 0);
+}
+
+static void check_limit(const char *members)
+{
+        check_mentions(members, "is larger than the limit of 16777216 bytes");
 }
 
 TEST(large_texts_name_the_limit)
@@ -192,17 +203,50 @@ TEST(large_texts_name_the_limit)
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         begin();
-        check_limit(
-                "\"patches\":[{\"fromFieldPath\":\"spec.s\",\"transforms\":[{\"type\":\"string\",\"string\":{\"type\":"
-                "\"Format\",\"fmt\":\"%1000000s\"}},{\"type\":\"string\",\"string\":{\"type\":\"Replace\",\"replace\":{"
-                "\"search\":\" \",\"replace\":\"12345678901234567890\"}}}]}]");
-        buf_appendf(&b,
-                    "\"patches\":[{\"type\":\"CombineFromComposite\",\"toFieldPath\":\"x\",\"combine\":{\"strategy\":"
-                    "\"string\",\"variables\":[{\"fromFieldPath\":\"spec.s\"}],\"string\":{\"fmt\":\"");
+        buf_append_literal(
+                &b, "\"patches\":[{\"fromFieldPath\":\"spec.s\",\"transforms\":[{\"type\":\"string\",\"string\":{"
+                    "\"type\":\"Format\",\"fmt\":\"%1000s\"}},{\"type\":\"string\",\"string\":{\"type\":"
+                    "\"Replace\",\"replace\":{\"search\":\" \",\"replace\":\"");
+        buf_append_repeat(&b, 'x', 17000);
+        buf_append_literal(&b, "\"}}}]}]");
+        check_limit(buf_cstring(&b));
+        buf_clear(&b);
+        buf_append_literal(&b, "\"patches\":[{\"type\":\"CombineFromComposite\",\"toFieldPath\":\"x\",\"combine\":{"
+                               "\"strategy\":\"string\",\"variables\":[{\"fromFieldPath\":\"spec.s\"}],\"string\":{"
+                               "\"fmt\":\"");
         for (int i = 0; i < 17; i++)
                 buf_append_literal(&b, "%1000000[1]s");
         buf_append_literal(&b, "\"}}}]");
         check_limit(buf_cstring(&b));
+        end();
+}
+
+TEST(a_run_that_is_over_ends)
+{
+        begin();
+        deadline = deadline_after_ms(-1);
+        check_message("\"patches\":[]", "the deadline of the call has passed");
+        deadline = DEADLINE_NONE;
+        cancel = cancel_new(NULL);
+        cancel_trigger(cancel, "enough");
+        check_message("\"patches\":[]", "enough");
+        cancel_unref(cancel);
+        cancel = NULL;
+        end();
+}
+
+TEST(memory_is_bounded)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        begin();
+        budget_bytes = 1 << 20;
+        buf_append_literal(&b, "\"patches\":[");
+        for (int i = 0; i < 200; i++)
+                buf_appendf(&b, "%s{\"fromFieldPath\":\"spec.s\",\"toFieldPath\":\"list[1000]\"}", i ? "," : "");
+        buf_append_literal(&b, "]");
+        check_mentions(buf_cstring(&b), "cannot patch to object: call memory limit of 1048576 bytes exceeded");
+        budget_bytes = 0;
         end();
 }
 
