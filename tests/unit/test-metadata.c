@@ -82,6 +82,26 @@ TEST(wrong_types_are_errors_in_the_words_of_go)
                 { "{\"ownerReferences\":[{\"uid\":5}]}",
                   "json: cannot unmarshal number into Go struct field OwnerReference.ownerReferences.uid of type "
                   "types.UID" },
+                { "{\"ownerReferences\":[1]}",
+                  "json: cannot unmarshal number into Go struct field ObjectMeta.ownerReferences of type "
+                  "v1.OwnerReference" },
+                { "{\"ownerReferences\":{}}",
+                  "json: cannot unmarshal object into Go struct field ObjectMeta.ownerReferences of type "
+                  "[]v1.OwnerReference" },
+                { "{\"ownerReferences\":[{\"controller\":\"yes\"}]}",
+                  "json: cannot unmarshal string into Go struct field OwnerReference.ownerReferences.controller of "
+                  "type "
+                  "bool" },
+                { "{\"finalizers\":[1]}",
+                  "json: cannot unmarshal number into Go struct field ObjectMeta.finalizers of type string" },
+                { "{\"generation\":\"x\"}",
+                  "json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64" },
+                { "{\"creationTimestamp\":5}",
+                  "json: cannot unmarshal number into Go struct field ObjectMeta.creationTimestamp of type string" },
+                { "{\"managedFields\":[{\"fieldsV1\":5},{\"operation\":5}]}",
+                  "json: cannot unmarshal number into Go struct field ManagedFieldsEntry.managedFields.operation of "
+                  "type "
+                  "v1.ManagedFieldsOperationType" },
                 { "7", "json: cannot unmarshal number into Go value of type v1.ObjectMeta" },
         };
 
