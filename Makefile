@@ -47,6 +47,7 @@ interop:
 	@tests/interop/cluster
 	@tests/interop/net
 	@tests/interop/functions/run
+	@tests/interop/render/run
 	@tests/interop/builtins/run
 
 interop-full:

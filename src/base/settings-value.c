@@ -248,7 +248,7 @@ int settings_set_list(struct settings *s, const struct setting *setting, enum se
         return 0;
 }
 
-/* Items are separated by commas; white space around them does not count, empty ones are dropped. */
+/* Items are separated by commas, or by the setting's own separator; white space around them does not count, empty ones are dropped. */
 static int set_list_text(struct settings *s, const struct setting *setting, enum setting_source source,
                          const char *origin, struct str text, struct err *err)
 {
@@ -258,7 +258,7 @@ static int set_list_text(struct settings *s, const struct setting *setting, enum
         int r;
 
         do {
-                has_more = str_split(&text, ',', &item);
+                has_more = str_split(&text, setting->separator ?: ',', &item);
                 item = str_trim(item);
                 if (item.n > 0)
                         vec_push(&items, item);

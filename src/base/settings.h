@@ -33,6 +33,7 @@ struct setting {
         const char *value_name;     /* in help: --output=FILE; NULL: by type */
         const char *help;           /* one or more sentences; NULL hides it from help */
         bool is_secret;             /* its value is not shown in errors and help */
+        char separator;             /* LIST: instead of a comma */
         bool is_merged;             /* LIST: those of file, variable and flags are all kept, in this order */
         /* Looks at each text (of a list: each item) beyond what the type says; its error follows the setting's name. */
         int (*check)(struct str text, const void *arg, struct err *err);

@@ -158,11 +158,11 @@ static int run(const struct command *c, const struct settings *settings, struct 
         struct render_output out = { 0 };
         int r;
 
+        arena_init(&a, "render", 0);
         if (arguments.n) {
                 err_set(&err, ERR_INVALID, "it takes no arguments: the request comes on standard input");
                 return command_print_usage_error(c, &err);
         }
-        arena_init(&a, "render", 0);
         registry = registry_new();
         registry_set_hint(registry, " - is it listed in the render input?");
         r = render(&run, registry, &out, &err);

@@ -31,6 +31,9 @@ extern const struct command command_function_serve;
 extern const struct command command_internal;
 extern const struct command command_internal_render;
 extern const struct command command_json;
+extern const struct command command_composition;
+extern const struct command command_composition_render;
+extern const struct command command_render;
 extern const struct command command_version;
 extern const struct command command_yaml;
 

@@ -1,0 +1,39 @@
+"""Compares two answers to one RenderRequest: compare.py THEIRS OURS. Of each there are .out (a RenderResponse in JSON, or nothing), .err and
+.status. Upstream goes through resources in any order, so lists of them are compared as sets; times of now are all the same."""
+
+import difflib
+import json
+import re
+import sys
+
+
+def read(base, ending):
+    with open(base + ending) as f:
+        return f.read()
+
+
+def response(text):
+    if not text.strip():
+        return None
+    r = json.loads(text)
+    composite = r.get("composite", {})
+    for key in ("composedResources", "deletedResources", "requiredResources", "requiredSchemas"):
+        composite.get(key, []).sort(key=lambda v: json.dumps(v, sort_keys=True))
+    events = composite.get("events", [])
+    about = [e for e in events if re.match("Composed resource|cannot create composed resource", e["message"])]
+    composite["events"] = [e for e in events if e not in about] + sorted(about, key=lambda e: e["message"])
+    for c in composite.get("compositeResource", {}).get("status", {}).get("conditions", []):
+        if (c["lastTransitionTime"] or "") > "2026":
+            c["lastTransitionTime"] = "now"
+    return json.dumps(r, indent=1, sort_keys=True)
+
+
+def answer(base):
+    error = re.sub("^(crossplane: error|weft internal render): ", "", read(base, ".err"))
+    return f"{response(read(base, '.out'))}\n{error}{read(base, '.status')}".split("\n")
+
+
+theirs, ours = (answer(base) for base in sys.argv[1:])
+for line in difflib.unified_diff(theirs, ours, "theirs", "ours", lineterm="", n=3):
+    print(line)
+sys.exit(theirs != ours)
