@@ -22,9 +22,14 @@ struct builtin {
 static int builtin_call(struct function *f, struct run *run, struct fn_request *req, struct fn_response *rsp,
                         struct err *err)
 {
+        _cleanup_err_ struct err problem = { 0 };
         struct builtin *b = CONTAINER_OF(f, struct builtin, function);
+        int r = b->table->run(run, req, rsp, &problem);
 
-        return b->table->run(run, req, rsp, err);
+        /* As a server on the Go SDK answers an error that has no code of its own. */
+        if (r < 0)
+                return err_set(err, r, "rpc error: code = Unknown desc = %s", err_message(&problem));
+        return 0;
 }
 
 static void builtin_free(struct function *f)

@@ -103,9 +103,10 @@ static int build_requirements(struct configs *c, struct fn_response *rsp)
 
         if (r < 0)
                 return r;
-        INPUT_FOREACH(source, &c->spec->sources)
-        {
+        INPUT_FOREACH (source, &c->spec->sources) {
                 r = require(c, (size_t)(source - first), source, composite, rsp);
+                if (r >= 0)
+                        r = arena_check(c->arena, c->err);
                 if (r < 0) {
                         rsp->requirements = (struct fn_requirements) { 0 };
                         return r;
@@ -185,8 +186,7 @@ static int select_all(struct configs *c, struct selection **selected)
 {
         const struct config_source *source, *first = c->spec->sources.p;
 
-        INPUT_FOREACH(source, &c->spec->sources)
-        {
+        INPUT_FOREACH (source, &c->spec->sources) {
                 int r = select_source(c, (size_t)(source - first), source, &selected[source - first]);
 
                 if (r < 0)
@@ -238,14 +238,14 @@ static int merge_selected(struct configs *c, struct selection *const *selected, 
 {
         const struct config_source *source, *first = c->spec->sources.p;
 
-        INPUT_FOREACH(source, &c->spec->sources)
-        {
+        INPUT_FOREACH (source, &c->spec->sources) {
                 const struct selection *s = selected[source - first];
 
                 for (size_t i = 0; s && i < s->n; i++) {
                         const struct value *data;
 
-                        if (data_of(c, source, s->p[i], &data) < 0 || merge(c, environment, data) < 0)
+                        if (data_of(c, source, s->p[i], &data) < 0 || merge(c, environment, data) < 0 ||
+                            arena_check(c->arena, c->err) < 0)
                                 return err_wrap(c->err, "cannot merge environment data");
                 }
         }

@@ -103,9 +103,10 @@ static int build_requirements(struct arena *a, struct fn_request *req, const str
 
         if (r < 0)
                 return r;
-        INPUT_FOREACH(source, &spec->sources)
-        {
+        INPUT_FOREACH (source, &spec->sources) {
                 r = require(a, rsp, source, composite, err);
+                if (r >= 0)
+                        r = arena_check(a, err);
                 if (r < 0) {
                         rsp->requirements = (struct fn_requirements) { 0 };
                         return r;
@@ -176,8 +177,7 @@ static int collect(struct arena *a, struct fn_request *req, const struct extra_s
         struct object_builder b;
 
         object_builder_init(&b, a, spec->sources.n);
-        INPUT_FOREACH(source, &spec->sources)
-        {
+        INPUT_FOREACH (source, &spec->sources) {
                 struct array_builder list;
                 struct selection *found;
                 int r = check_source(a, req, spec, source, &found, err);

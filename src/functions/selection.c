@@ -84,8 +84,7 @@ int selection_labels(struct arena *a, const struct selection_selector *selector,
         const struct selection_label *label;
         size_t n = 0;
 
-        INPUT_FOREACH(label, &selector->labels)
-        {
+        INPUT_FOREACH (label, &selector->labels) {
                 struct str value;
                 int r = label_value(a, label, composite, &value, err);
 

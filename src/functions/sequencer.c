@@ -2,6 +2,8 @@
  * what came after them (spec/functions 4.4). */
 #include "functions.h"
 
+#include <stdlib.h>
+
 #include "buf.h"
 #include "desired.h"
 #include "digest.h"
@@ -44,12 +46,23 @@ static const struct input_field input_fields[] = {
 };
 static const struct input_type input_type = INPUT_TYPE(struct sequencer_input, input_fields);
 
+/* A usage that a rule adds, and when. */
+struct added {
+        struct fn_resource resource;
+        size_t position;
+};
+
 /* One call. */
 struct sequencer {
         struct arena *arena;
         const struct sequencer_input *input;
         struct fn_state *observed;
-        struct fn_state desired; /* as it will be */
+        struct fn_state desired;       /* as it will be */
+        struct fn_resource *resources; /* those of it, to change in place */
+        struct regex **patterns;       /* of the rule at hand: its elements, compiled when they are reached */
+        struct added *added;           /* by the rule at hand */
+        size_t n_added;
+        size_t added_capacity;
         struct fn_response *rsp;
         struct err *err;
         bool is_rpc_error; /* the failure is one of the call, not a fatal result */
@@ -70,6 +83,15 @@ static int compile(struct sequencer *s, struct str element, struct regex **ret)
         return 0;
 }
 
+static int pattern(struct sequencer *s, const struct sequencer_rule *rule, size_t i, const struct regex **ret)
+{
+        const struct str *elements = rule->sequence.p;
+        int r = s->patterns[i] ? 0 : compile(s, elements[i], &s->patterns[i]);
+
+        *ret = s->patterns[i];
+        return r;
+}
+
 /* [a b] */
 static struct str sequence_text(struct sequencer *s, const struct sequencer_rule *rule)
 {
@@ -77,8 +99,8 @@ static struct str sequence_text(struct sequencer *s, const struct sequencer_rule
         const struct str *element;
 
         str_list_init(&texts, s->arena);
-        INPUT_FOREACH(element, &rule->sequence)
-        str_list_add(&texts, *element);
+        INPUT_FOREACH (element, &rule->sequence)
+                str_list_add(&texts, *element);
         return arena_printf(s->arena, "[%.*s]", STR_ARG(str_list_join(&texts, STR(" "))));
 }
 
@@ -182,6 +204,58 @@ static struct value usage(struct sequencer *s, const struct value *by, const str
         return object_builder_finish(&b);
 }
 
+static void add_usage(struct sequencer *s, const struct fn_resource *resource)
+{
+        if (s->n_added == s->added_capacity) {
+                size_t capacity = s->added_capacity ? 2 * s->added_capacity : 8;
+                struct added *grown = ARENA_NEW_ARRAY(s->arena, struct added, capacity);
+
+                if (s->n_added)
+                        memcpy(grown, s->added, s->n_added * sizeof(*grown));
+                s->added = grown;
+                s->added_capacity = capacity;
+        }
+        s->added[s->n_added] = (struct added) { *resource, s->n_added };
+        s->n_added++;
+}
+
+static int compare_added(const void *a, const void *b)
+{
+        const struct added *x = a, *y = b;
+        int order = str_compare(x->resource.name, y->resource.name);
+
+        return order ? order : (x->position > y->position) - (x->position < y->position);
+}
+
+/* Puts what was added among the desired resources, all at once. The last of a name counts. */
+static void merge_added(struct sequencer *s)
+{
+        const struct fn_resource *old = s->desired.resources, *end = old + s->desired.n_resources;
+        struct fn_resource *merged;
+        size_t n = 0;
+
+        if (s->n_added == 0)
+                return;
+        qsort(s->added, s->n_added, sizeof(*s->added), compare_added);
+        merged = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n_resources + s->n_added);
+        for (size_t i = 0; i < s->n_added; i++) {
+                const struct fn_resource *resource = &s->added[i].resource;
+
+                while (old < end && str_compare(old->name, resource->name) < 0)
+                        merged[n++] = *old++;
+                if (old < end && str_equal(old->name, resource->name))
+                        old++;
+                if (n > 0 && str_equal(merged[n - 1].name, resource->name))
+                        n--;
+                merged[n++] = *resource;
+        }
+        while (old < end)
+                merged[n++] = *old++;
+        s->desired.resources = s->resources = merged;
+        s->desired.n_resources = n;
+        s->n_added = 0;
+}
+
 /* Protects what matches `before`, desired and observed, from being deleted before the user is. */
 static int protect(struct sequencer *s, const struct fn_resource *user, const struct value *by,
                    const struct regex *before)
@@ -194,46 +268,44 @@ static int protect(struct sequencer *s, const struct fn_resource *user, const st
 
                 if (!regex_matches(before, used->name) || !fn_state_find(&s->desired, used->name))
                         continue;
-                r = object_of(s, used, &of);
-                if (r < 0)
+                if ((r = object_of(s, used, &of)) < 0 || (r = arena_check(s->arena, s->err)) < 0)
                         return r;
                 added.name = arena_printf(s->arena, "%.*s-%.*s-usage", STR_ARG(user->name), STR_ARG(used->name));
                 added.object.value = value_put(s->arena, usage(s, by, of));
-                fn_state_set(s->arena, &s->desired, &added);
+                add_usage(s, &added);
         }
         return 0;
 }
 
-static int protect_pair(struct sequencer *s, struct str before, struct str after)
+/* Element i uses the one before it. */
+static int protect_pair(struct sequencer *s, const struct sequencer_rule *rule, size_t i)
 {
-        _cleanup_(regex_freep)
-        struct regex *re_before = NULL, *re_after = NULL;
-        int r = compile(s, after, &re_after);
+        const struct regex *before, *after;
+        int r = pattern(s, rule, i, &after);
 
         if (r >= 0)
-                r = compile(s, before, &re_before);
-        for (size_t i = 0; r >= 0 && i < s->observed->n_resources; i++) {
-                const struct fn_resource *user = &s->observed->resources[i];
+                r = pattern(s, rule, i - 1, &before);
+        for (size_t j = 0; r >= 0 && j < s->observed->n_resources; j++) {
+                const struct fn_resource *user = &s->observed->resources[j];
                 const struct value *by;
 
-                if (!regex_matches(re_after, user->name))
+                if (!regex_matches(after, user->name))
                         continue;
                 r = object_of(s, user, &by);
                 if (r >= 0 && !is_usage(by))
-                        r = protect(s, user, by, re_before);
+                        r = protect(s, user, by, before);
         }
         return r;
 }
 
 static int sequence_deletion(struct sequencer *s, const struct sequencer_rule *rule)
 {
-        const struct str *elements = rule->sequence.p;
-
         for (size_t i = 1; i < rule->sequence.n; i++)
-                if (protect_pair(s, elements[i - 1], elements[i]) < 0) {
+                if (protect_pair(s, rule, i) < 0) {
                         s->is_rpc_error = true;
                         return s->err->code;
                 }
+        merge_added(s);
         return 0;
 }
 
@@ -242,20 +314,16 @@ static int sequence_deletion(struct sequencer *s, const struct sequencer_rule *r
 /* Drops the desired resources that match and do not exist yet. */
 static int hold_back(struct sequencer *s, const struct regex *re)
 {
-        struct fn_resource *kept = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n_resources + 1);
-        size_t n = 0;
+        size_t n = 0, n_before = s->desired.n_resources;
 
-        for (size_t i = 0; i < s->desired.n_resources; i++) {
-                const struct fn_resource *resource = &s->desired.resources[i];
+        for (size_t i = 0; i < n_before; i++) {
+                const struct fn_resource *resource = &s->resources[i];
 
                 if (!regex_matches(re, resource->name) || fn_state_find(s->observed, resource->name))
-                        kept[n++] = *resource;
+                        s->resources[n++] = *resource;
         }
-        if (n == s->desired.n_resources)
-                return 0;
-        s->desired.resources = kept;
         s->desired.n_resources = n;
-        if (!s->input->reset_composite_readiness.value)
+        if (n == n_before || !s->input->reset_composite_readiness.value)
                 return 0;
         if (!s->desired.has_composite)
                 return err_set(s->err, ERR_INVALID,
@@ -264,27 +332,35 @@ static int hold_back(struct sequencer *s, const struct regex *re)
         return 0;
 }
 
-/* 1 when the element has to wait for the one before it, and was held back. */
-static int wait_for(struct sequencer *s, struct str element, struct str before)
+/* How many desired resources match, and how many of them are ready. */
+static void count(const struct sequencer *s, const struct regex *re, size_t *ret_n, size_t *ret_ready)
 {
-        _cleanup_(regex_freep)
-        struct regex *re_before = NULL, *re = NULL;
-        size_t n = 0, n_ready = 0;
-        int r = compile(s, before, &re_before);
+        *ret_n = *ret_ready = 0;
+        for (size_t i = 0; i < s->desired.n_resources; i++)
+                if (regex_matches(re, s->resources[i].name)) {
+                        ++*ret_n;
+                        *ret_ready += s->resources[i].ready == FN_READY_TRUE;
+                }
+}
+
+/* 1 when element i has to wait for element j before it, and was held back. */
+static int wait_for(struct sequencer *s, const struct sequencer_rule *rule, size_t i, size_t j)
+{
+        const struct str *elements = rule->sequence.p;
+        const struct regex *re, *re_before;
+        struct str element, before;
+        size_t n, n_ready;
+        int r = pattern(s, rule, j, &re_before);
 
         if (r >= 0)
-                r = compile(s, element, &re);
+                r = pattern(s, rule, i, &re);
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < s->desired.n_resources; i++)
-                if (regex_matches(re_before, s->desired.resources[i].name)) {
-                        n++;
-                        n_ready += s->desired.resources[i].ready == FN_READY_TRUE;
-                }
+        count(s, re_before, &n, &n_ready);
         if (n > 0 && n == n_ready)
                 return 0;
-        element = go_quote(s->arena, element);
-        before = go_quote(s->arena, before);
+        element = go_quote(s->arena, elements[i]);
+        before = go_quote(s->arena, elements[j]);
         if (n == 0)
                 fn_response_add_result(s->arena, s->rsp, FN_SEVERITY_NORMAL,
                                        "Delaying creation of resource(s) matching %.*s because %.*s does not exist yet",
@@ -308,8 +384,8 @@ static int sequence_creation(struct sequencer *s, const struct sequencer_rule *r
                 if (fn_state_find(s->observed, elements[i]))
                         continue;
                 for (size_t j = 0; r == 0 && j < i; j++)
-                        r = wait_for(s, elements[i], elements[j]);
-                if (r < 0)
+                        r = wait_for(s, rule, i, j);
+                if (r < 0 || (r = arena_check(s->arena, s->err)) < 0)
                         return r;
         }
         return 0;
@@ -338,16 +414,26 @@ static int apply_rule(struct sequencer *s, const struct sequencer_rule *rule)
         return rule->delete_only.value ? 0 : sequence_creation(s, rule);
 }
 
+static int apply_with_patterns(struct sequencer *s, const struct sequencer_rule *rule)
+{
+        int r;
+
+        s->patterns = ARENA_NEW_ARRAY(s->arena, struct regex *, rule->sequence.n + 1);
+        r = apply_rule(s, rule);
+        for (size_t i = 0; i < rule->sequence.n; i++)
+                regex_free(s->patterns[i]);
+        return r;
+}
+
 static int read_state(struct sequencer *s, struct fn_request *req)
 {
-        struct fn_resource *resources;
         int r = fn_state_open(s->arena, &req->observed, s->err);
 
         if (r < 0)
                 return r;
         s->observed = &req->observed;
         s->desired = req->desired;
-        return desired_rebuild(s->arena, &s->desired, &resources, s->err);
+        return desired_rebuild(s->arena, &s->desired, &s->resources, s->err);
 }
 
 static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_input *input)
@@ -366,9 +452,8 @@ static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_
         r = read_state(s, req);
         if (r < 0)
                 return r;
-        INPUT_FOREACH(rule, &input->rules)
-        {
-                r = apply_rule(s, rule);
+        INPUT_FOREACH (rule, &input->rules) {
+                r = apply_with_patterns(s, rule);
                 if (r < 0)
                         return r;
         }

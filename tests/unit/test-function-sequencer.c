@@ -212,6 +212,23 @@ TEST(protects_what_others_use)
                 { "usages of a cluster neither", DELETION(""),
                   STATE(VPC, "{resource: {apiVersion: protection.crossplane.io/v1beta1, kind: ClusterUsage}}"),
                   "{desired: {resources: {a: {resource: {}}}}}" },
+                { "the last of a name, in the place of what had it",
+                  "{enableDeletionSequencing: true, rules: [{sequence: [a, b]}, {sequence: [a, b]}]}",
+                  "{observed: {resources: {a: {}, b: {}}}, desired: {resources: {a: {resource: {}}, b-a-usage: "
+                  "{resource: {x: "
+                  "1}}, c: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}, b-a-usage: {ready: READY_TRUE, resource: " NAMELESS
+                  "}, c: {resource: {}}}}}" },
+                { "several of both, by name",
+                  "{enableDeletionSequencing: true, rules: [{sequence: ['[a-c]', '[a-c]']}]}",
+                  "{observed: {resources: {c: {}, a: {}}}, desired: {resources: {a: {resource: {}, ready: READY_TRUE}, "
+                  "c: "
+                  "{resource: {}, ready: READY_TRUE}}}}",
+                  "{desired: {resources: {a: {resource: {}, ready: READY_TRUE}, c: {resource: {}, ready: READY_TRUE}, "
+                  "a-a-usage: "
+                  "{ready: READY_TRUE, resource: " NAMELESS "}, a-c-usage: {ready: READY_TRUE, resource: " NAMELESS
+                  "}, c-a-usage: {ready: READY_TRUE, resource: " NAMELESS
+                  "}, c-c-usage: {ready: READY_TRUE, resource: " NAMELESS "}}}}" },
                 { "each neighbour, and no farther", "{enableDeletionSequencing: true, rules: [{sequence: [a, b, c]}]}",
                   "{observed: {resources: {a: {resource: {}}, b: {resource: {}}, c: {resource: {}}}}, desired: "
                   "{resources: {a: {resource: {}}, b: {resource: {}}}}}",
