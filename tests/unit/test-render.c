@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "functions.h"
+#include "proto-tables.h"
 #include "render-cluster.h"
 #include "render-schema.h"
 #include "render.h"
@@ -259,6 +260,21 @@ TEST(what_is_paused_or_going_stays_as_it_is)
         tear_down();
 }
 
+/* As function-dummy, with all of today's protocol. */
+static int run_script(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *input;
+
+        fn_response_init(rsp, req);
+        ASSERT(fn_struct_value(run->arena, &req->input, &input, err) >= 0);
+        ASSERT(fn_response_encode(run->arena, rsp, &b, err) >= 0);
+        ASSERT(proto_encode(&b, &proto_fn_v1_RunFunctionResponse, value_get(input, STR("response")), NULL, err) >= 0);
+        return fn_response_decode(run->arena, buf_to_arena(&b, run->arena), rsp, err);
+}
+
+static const struct builtin_function script = { .name = "script", .run = run_script };
+
 TEST(what_was_asked_for_is_listed)
 {
         struct render_output out;
@@ -267,6 +283,7 @@ TEST(what_was_asked_for_is_listed)
                "\"matchName\":\"cm\",\"namespace\":\"default\"},\"b\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
                "\"matchLabels\":{\"labels\":{\"x\":\"y\"}}},\"c\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
                "\"matchLabels\":{}}},\"schemas\":{\"s\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}}}}");
+        registry_set(registry, STR("dummy"), function_builtin(&script));
         in.required = parse("[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"cm\","
                             "\"namespace\":\"default\",\"labels\":{\"x\":\"y\"}}}]");
         in.context = parse("{\"key\":[1]}");

@@ -205,12 +205,12 @@ cases = {
         composition(step({"requirements": {"resources": {"a": by_name, "b": by_label, "c": {"apiVersion": "z.org/v1", "kind": "None", "matchName": "n"}}}})),
         requiredResources=[{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm", "namespace": "default"}}],
     ),
-    "requirements-old": request(xr(), composition(step({"requirements": {"extraResources": {"a": {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"labels": {}}}, "b": {"apiVersion": "v1", "kind": "ConfigMap"}}}}))),
+    "requirements-all": request(xr(), composition(step({"requirements": {"resources": {"a": {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"labels": {}}}, "b": {"apiVersion": "v1", "kind": "ConfigMap"}}}}))),
     "requirements-bootstrap": request(
         xr(),
         composition(step(BUCKET, requirements={"requiredResources": [{"requirementName": "r", "apiVersion": "v1", "kind": "ConfigMap", "name": "cm"}, {"requirementName": "q", "apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"x": "y"}}], "requiredSchemas": [{"requirementName": "s", "apiVersion": "v1", "kind": "ConfigMap"}]})),
     ),
-    "schemas": request(xr(), composition(step({"requirements": {"schemas": {"s": {"apiVersion": "v1", "kind": "ConfigMap"}}}}))),
+    "schemas": request(xr(), composition(step(FATAL, requirements={"requiredSchemas": [{"requirementName": "s", "apiVersion": "example.org/v1", "kind": "App"}]}))),
 }
 
 for name, case in cases.items():
