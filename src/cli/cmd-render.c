@@ -37,6 +37,13 @@ static const struct setting settings_table[] = {
           .type = SETTING_LIST,
           .value_name = "PATH",
           .help = "The same under its old name." },
+        { .name = "required-schemas",
+          .short_name = 's',
+          .type = SETTING_STRING,
+          .value_name = "DIR",
+          .help = "Directory with OpenAPI v3 documents (*.json, also below it) of kinds whose schemas functions may "
+                  "ask "
+                  "for." },
         { .name = "context-files",
           .type = SETTING_LIST,
           .separator = ';',
@@ -136,7 +143,7 @@ static const struct value *concatenate(struct arena *a, const struct value *firs
 static int load(struct arena *a, const struct settings *settings, struct arguments arguments,
                 struct render_files *files, struct render_input *ret, struct err *err)
 {
-        struct str xrd = settings_str(settings, "xrd");
+        struct str xrd = settings_str(settings, "xrd"), schemas = settings_str(settings, "required-schemas");
         const struct value *extra;
         int r = render_files_load(a, arguments.p, arguments.n, files, err);
 
@@ -147,6 +154,7 @@ static int load(struct arena *a, const struct settings *settings, struct argumen
                     0 ||
             (r = load_list(a, settings, "required-resources", "required resources", &ret->required, err)) < 0 ||
             (r = load_list(a, settings, "extra-resources", "extra resources", &extra, err)) < 0 ||
+            (schemas.n && (r = render_files_load_schemas(a, schemas, &ret->schemas, err)) < 0) ||
             (r = make_context(a, settings, &ret->context, err)) < 0)
                 return r;
         ret->required = concatenate(a, ret->required, extra);

@@ -23,6 +23,9 @@ int render_files_load_xrd(struct arena *a, struct str path, struct render_files 
 int render_files_load_list(struct arena *a, const struct str *paths, size_t n, const char *what,
                            const struct value **ret, struct err *err);
 
+/* The OpenAPI v3 documents in all *.json of the directory and those below it. */
+int render_files_load_schemas(struct arena *a, struct str directory, const struct value **ret, struct err *err);
+
 /* Finds out how to run each Function: at the address of its annotation, or as one that is built in. Without a file of functions those of
  * the pipeline are built in by their names. */
 int render_files_register(const struct render_files *files, struct registry *registry, struct err *err);
