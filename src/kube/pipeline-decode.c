@@ -105,10 +105,10 @@ static void add_operation_fields(const struct step *s, struct str_list *texts)
                 }
 }
 
-/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. is_patch frames the error as the
- * API frames a bad patch result. */
-static int report_fields(const struct step *s, const struct str_list *unknown, const struct value *patched,
-                         struct err *err)
+/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. version is the one that the
+ * body claims; patched is what a patch made, or NULL. */
+static int report_fields(const struct step *s, const struct str_list *unknown, struct str version,
+                         const struct value *patched, struct err *err)
 {
         const struct write_request *req = s->req;
         bool is_json_patch = req->verb == WRITE_JSON_PATCH;
@@ -129,7 +129,7 @@ static int report_fields(const struct step *s, const struct str_list *unknown, c
                 return 0;
         }
         err_set(err, ERR_INVALID, "strict decoding error: %.*s", STR_ARG(str_list_join(&texts, STR(", "))));
-        return decode_failure(s, patched, err);
+        return patched ? decode_failure(s, patched, err) : decode_failure_as(s, version, err);
 }
 
 /* --- Type --- */
@@ -173,7 +173,7 @@ static int report_unknown_version(const struct step *s, const struct value *body
                     !str_equal(m->key, STR("metadata")))
                         str_list_add(&unknown, m->key);
         str_list_sort(&unknown);
-        return report_fields(s, &unknown, NULL, err);
+        return report_fields(s, &unknown, gvk_of(body).version, NULL, err);
 }
 
 static struct gvk request_gvk(const struct step *s)
@@ -248,7 +248,7 @@ static int decode_fields(struct step *s, const struct value *body, const struct 
                 if (r < 0)
                         return decode_failure(s, patched, err);
         }
-        r = report_fields(s, &unknown, patched, err);
+        r = report_fields(s, &unknown, s->p->version->name, patched, err);
         if (r < 0)
                 return r;
         s->object = metadata == given ? body : value_with(s->arena, body, STR("metadata"), metadata);
@@ -452,7 +452,7 @@ static void forget_bad_system_fields(struct step *s)
  * through counts as a change. */
 static int type_applied(struct step *s, struct err *err)
 {
-        const struct value *metadata, *given;
+        const struct value *metadata, *given, *typed;
         int r;
 
         forget_bad_system_fields(s);
@@ -463,6 +463,9 @@ static int type_applied(struct step *s, struct err *err)
         if (metadata != given)
                 s->object = value_with(s->arena, s->object, STR("metadata"), metadata);
         s->object = schema_default(s->p->version->schema, s->arena, s->object);
+        /* What is wrong with embedded metadata is for validation to say. */
+        if (metadata_coerce_embedded(s->arena, s->p->version->schema, s->object, NULL, &typed, NULL) == 0)
+                s->object = typed;
         return 0;
 }
 

@@ -98,10 +98,9 @@ TEST(wrong_types_are_errors_in_the_words_of_go)
                   "json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64" },
                 { "{\"creationTimestamp\":5}",
                   "json: cannot unmarshal number into Go struct field ObjectMeta.creationTimestamp of type string" },
-                { "{\"managedFields\":[{\"fieldsV1\":5},{\"operation\":5}]}",
-                  "json: cannot unmarshal number into Go struct field ManagedFieldsEntry.managedFields.operation of "
-                  "type "
-                  "v1.ManagedFieldsOperationType" },
+                { "{\"managedFields\":[{\"fieldsV1\":5},{\"manager\":5}]}",
+                  "json: cannot unmarshal number into Go struct field ManagedFieldsEntry.managedFields.manager of type "
+                  "string" },
                 { "7", "json: cannot unmarshal number into Go value of type v1.ObjectMeta" },
         };
 

@@ -203,7 +203,7 @@ TEST(creates)
                   "(example.org/v1)" },
                 { "another version, strictly", WRITE_CREATE, NULL,
                   "{'apiVersion':'example.org/v3','kind':'Widget','spec':{}}", "{'reason':'BadRequest'}",
-                  "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field "
+                  "Widget in version \"v3\" cannot be handled as a Widget: strict decoding error: unknown field "
                   "\"spec\"",
                   .validation = FIELDS_STRICT },
                 { "another version, and bad metadata", WRITE_CREATE, NULL,
