@@ -56,6 +56,11 @@ int step_check_options(const struct step *s, struct err *err)
 
 /* --- Fields --- */
 
+static struct gvk request_gvk(const struct step *s)
+{
+        return (struct gvk) { .group = s->p->kind->group, .version = s->p->version->name, .kind = s->p->kind->kind };
+}
+
 int step_bad_patch(const struct step *s, const struct value *patched, struct str text, struct err *err)
 {
         struct status_subject nobody = { 0 };
@@ -72,20 +77,21 @@ int step_bad_patch(const struct step *s, const struct value *patched, struct str
         return status_invalid(err, &nobody, &errors);
 }
 
-static int decode_failure_as(const struct step *s, struct str version, struct err *err)
+/* claimed is what the body says it is. */
+static int decode_failure_as(const struct step *s, struct gvk claimed, struct err *err)
 {
-        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(s->p->kind->kind),
-                 STR_ARG(version), STR_ARG(s->p->kind->kind));
+        err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(claimed.kind),
+                 STR_ARG(claimed.version), STR_ARG(s->p->kind->kind));
         err_set_reason(err, REASON_BAD_REQUEST);
         return ERR_INVALID;
 }
 
 /* What is wrong with the object is in err. */
-static int decode_failure(const struct step *s, const struct value *patched, struct err *err)
+static int decode_failure(const struct step *s, struct gvk claimed, const struct value *patched, struct err *err)
 {
         if (patched)
                 return step_bad_patch(s, patched, arena_copy(s->arena, str_from(err_message(err))), err);
-        return decode_failure_as(s, s->p->version->name, err);
+        return decode_failure_as(s, claimed, err);
 }
 
 /* What the operations of a JSON patch have beyond what they may. */
@@ -105,9 +111,9 @@ static void add_operation_fields(const struct step *s, struct str_list *texts)
                 }
 }
 
-/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. version is the one that the
- * body claims; patched is what a patch made, or NULL. */
-static int report_fields(const struct step *s, const struct str_list *unknown, struct str version,
+/* Says what is wrong with a body's fields: an error under Strict, warnings under Warn. claimed is what the
+ * body says it is; patched is what a patch made, or NULL. */
+static int report_fields(const struct step *s, const struct str_list *unknown, struct gvk claimed,
                          const struct value *patched, struct err *err)
 {
         const struct write_request *req = s->req;
@@ -129,7 +135,7 @@ static int report_fields(const struct step *s, const struct str_list *unknown, s
                 return 0;
         }
         err_set(err, ERR_INVALID, "strict decoding error: %.*s", STR_ARG(str_list_join(&texts, STR(", "))));
-        return patched ? decode_failure(s, patched, err) : decode_failure_as(s, version, err);
+        return decode_failure(s, claimed, patched, err);
 }
 
 /* --- Type --- */
@@ -150,7 +156,7 @@ static int check_has_kind(const struct step *s, const struct value *body, struct
                 text = STR("");
         if (s->req->field_validation == FIELDS_IGNORE) {
                 err_set(err, ERR_INVALID, "Object 'Kind' is missing in '%.*s'", STR_ARG(text));
-                return decode_failure(s, NULL, err);
+                return decode_failure(s, request_gvk(s), NULL, err);
         }
         return status_bad_request(
                 err,
@@ -166,19 +172,14 @@ static int report_unknown_version(const struct step *s, const struct value *body
         struct str_list unknown;
 
         if (metadata_coerce(s->arena, value_get(body, STR("metadata")), NULL, &metadata, err) < 0)
-                return decode_failure_as(s, gvk_of(body).version, err);
+                return decode_failure_as(s, gvk_of(body), err);
         str_list_init(&unknown, s->arena);
         VALUE_FOREACH_MEMBER (m, body)
                 if (!str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")) &&
                     !str_equal(m->key, STR("metadata")))
                         str_list_add(&unknown, m->key);
         str_list_sort(&unknown);
-        return report_fields(s, &unknown, gvk_of(body).version, NULL, err);
-}
-
-static struct gvk request_gvk(const struct step *s)
-{
-        return (struct gvk) { .group = s->p->kind->group, .version = s->p->version->name, .kind = s->p->kind->kind };
+        return report_fields(s, &unknown, gvk_of(body), NULL, err);
 }
 
 static int check_custom_type(const struct step *s, const struct value *body, struct err *err)
@@ -240,15 +241,15 @@ static int decode_fields(struct step *s, const struct value *body, const struct 
         str_list_init(&unknown, s->arena);
         r = metadata_coerce(s->arena, given, &unknown, &metadata, err);
         if (r < 0)
-                return decode_failure(s, patched, err);
+                return decode_failure(s, gvk_of(body), patched, err);
         options.unknown = &unknown;
         if (str_equal(value_str(value_get(body, STR("kind"))), s->p->kind->kind)) { /* another will be refused later */
                 body = schema_admit(s->p->version->schema, s->arena, body, &options);
                 r = metadata_coerce_embedded(s->arena, s->p->version->schema, body, &unknown, &body, err);
                 if (r < 0)
-                        return decode_failure(s, patched, err);
+                        return decode_failure(s, gvk_of(body), patched, err);
         }
-        r = report_fields(s, &unknown, s->p->version->name, patched, err);
+        r = report_fields(s, &unknown, gvk_of(body), patched, err);
         if (r < 0)
                 return r;
         s->object = metadata == given ? body : value_with(s->arena, body, STR("metadata"), metadata);
@@ -459,7 +460,7 @@ static int type_applied(struct step *s, struct err *err)
         given = value_get(s->object, STR("metadata"));
         r = metadata_coerce(s->arena, given, NULL, &metadata, err);
         if (r < 0)
-                return decode_failure(s, NULL, err);
+                return decode_failure(s, request_gvk(s), NULL, err);
         if (metadata != given)
                 s->object = value_with(s->arena, s->object, STR("metadata"), metadata);
         s->object = schema_default(s->p->version->schema, s->arena, s->object);
