@@ -62,8 +62,11 @@ static enum grpc_status run_function(void *context, struct grpc_request *call, c
         struct fn_response rsp;
 
         arena_init(&arena, "function call", LIMIT_SERVED_CALL_BYTES);
-        if (fn_request_decode(&arena, call->message, &req, err) < 0 || function->run(&run, &req, &rsp, err) < 0 ||
-            fn_response_encode(&arena, &rsp, ret, err) < 0)
+        if (fn_request_decode(&arena, call->message, &req, err) < 0)
+                return GRPC_INTERNAL;
+        if (function->run(&run, &req, &rsp, err) < 0)
+                return GRPC_UNKNOWN; /* as a Go function that returns an error */
+        if (fn_response_encode(&arena, &rsp, ret, err) < 0)
                 return GRPC_INTERNAL;
         *ret_is_fatal = has_fatal(&rsp);
         return GRPC_OK;
