@@ -19,7 +19,7 @@ struct kind_version {
         bool is_storage;
         bool is_deprecated;
         struct str deprecation_warning; /* of a deprecated version never empty */
-        bool has_status; /* subresources */
+        bool has_status;                /* subresources */
         bool has_scale;
         struct str scale_spec_path; /* `.spec.replicas` */
         struct str scale_status_path;

@@ -133,8 +133,7 @@ TEST(reads_one_message)
                 { STR_INIT("\0\0\0\0\1a\0\0\0\0\1b"), ERR_EXISTS, "more than one message in a unary call" },
                 { STR_INIT("\2\0\0\0\1a"), ERR_INVALID, "grpc: received unexpected payload format 2" },
                 { STR_INIT("\0\0\0\0\5abcde"), ERR_LIMIT, "grpc: received message larger than max (5 vs. 4)" },
-                { STR_INIT("\1\0\0\0\1a"), ERR_INVALID,
-                  "grpc: compressed flag set with identity or empty encoding" },
+                { STR_INIT("\1\0\0\0\1a"), ERR_INVALID, "grpc: compressed flag set with identity or empty encoding" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
