@@ -3,49 +3,15 @@
 
 #include <stdlib.h>
 
-#include "base64.h"
-#include "buf.h"
 #include "composed.h"
 #include "owner.h"
-
-static int compare_bytes(const void *a, const void *b)
-{
-        return str_compare(((const struct fn_bytes *)a)->key, ((const struct fn_bytes *)b)->key);
-}
-
-/* The data of a Secret that a reference names; nothing when it is not there. */
-static int secret_data(struct reconcile *r, struct str namespace, struct str name, struct fn_bytes_map *ret,
-                       struct err *err)
-{
-        struct object_key key = { .gvk = { STR(""), STR("v1"), STR("Secret") }, .namespace = namespace, .name = name };
-        _cleanup_err_ struct err inner = { 0 };
-        const struct value *secret, *data;
-        struct fn_bytes *p;
-        size_t n = 0;
-        int e = cluster_get_value(r->options->cluster, r->run, &key, &secret, &inner);
-
-        *ret = (struct fn_bytes_map) { 0 };
-        if (e == ERR_NOT_FOUND)
-                return 0;
-        if (e < 0)
-                return err_move(err, &inner);
-        data = value_get(secret, STR("data"));
-        p = ARENA_NEW_ARRAY(r->arena, struct fn_bytes, value_count(data) + 1);
-        VALUE_FOREACH_MEMBER (m, data) {
-                _cleanup_buf_ struct buf bytes = BUF_INIT(0);
-
-                if (base64_decode(&bytes, value_str(&m->value), BASE64_STD, NULL) >= 0)
-                        p[n++] = (struct fn_bytes) { m->key, buf_to_arena(&bytes, r->arena) };
-        }
-        qsort(p, n, sizeof(*p), compare_bytes);
-        *ret = (struct fn_bytes_map) { p, n };
-        return 0;
-}
+#include "secret.h"
 
 int connection_of(struct reconcile *r, const struct value *object, struct fn_bytes_map *ret, struct err *err)
 {
         const struct value *reference = value_find(object, "spec", "writeConnectionSecretToRef");
         struct str namespace = meta_namespace(object), name = value_str(value_get(reference, STR("name")));
+        _cleanup_err_ struct err inner = { 0 };
         int e;
 
         *ret = (struct fn_bytes_map) { 0 };
@@ -53,8 +19,11 @@ int connection_of(struct reconcile *r, const struct value *object, struct fn_byt
                 return 0;
         if (namespace.n == 0)
         namespace = value_str(value_get(reference, STR("namespace")));
-        e = secret_data(r, namespace, name, ret, err);
-        return e < 0 ? err_wrap(err, "cannot get connection secret") : 0;
+        e = secret_fetch(r->options->cluster, r->run, namespace, name, ret, &inner);
+        if (e >= 0 || e == ERR_NOT_FOUND)
+                return 0;
+        err_move(err, &inner);
+        return err_wrap(err, "cannot get connection secret");
 }
 
 static bool is_foreign(const struct reconcile *r, const struct value *object)

@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base64.h"
-#include "buf.h"
+#include "secret.h"
 
 static struct str optional(const struct value *v)
 {
@@ -229,45 +228,6 @@ int fetch_schema(struct step_context *c, const struct step *step, const struct f
 
 /* --- Credentials --- */
 
-static int compare_bytes(const void *a, const void *b)
-{
-        return str_compare(((const struct fn_bytes *)a)->key, ((const struct fn_bytes *)b)->key);
-}
-
-static int secret_data(struct arena *a, const struct value *secret, struct fn_bytes_map *ret, struct err *err)
-{
-        const struct value *data = value_get(secret, STR("data"));
-        struct fn_bytes *p = ARENA_NEW_ARRAY(a, struct fn_bytes, value_count(data) + 1);
-        size_t n = 0;
-        int r;
-
-        VALUE_FOREACH_MEMBER (m, data) {
-                _cleanup_buf_ struct buf bytes = BUF_INIT(0);
-
-                r = base64_decode(&bytes, value_str(&m->value), BASE64_STD, err);
-                if (r < 0)
-                        return err_wrap(err, "data[%.*s]", STR_ARG(m->key));
-                p[n++] = (struct fn_bytes) { m->key, buf_to_arena(&bytes, a) };
-        }
-        qsort(p, n, sizeof(*p), compare_bytes);
-        *ret = (struct fn_bytes_map) { .p = p, .n = n };
-        return 0;
-}
-
-static int fetch_secret(struct step_context *c, const struct value *reference, struct fn_bytes_map *ret,
-                        struct err *err)
-{
-        struct object_key key = {
-                .gvk = { STR(""), STR("v1"), STR("Secret") },
-                .namespace = value_str(value_get(reference, STR("namespace"))),
-                .name = value_str(value_get(reference, STR("name"))),
-        };
-        const struct value *secret;
-        int r = cluster_get_value(c->cluster, c->run, &key, &secret, err);
-
-        return r < 0 ? r : secret_data(c->run->arena, secret, ret, err);
-}
-
 static int compare_credentials(const void *a, const void *b)
 {
         return str_compare(((const struct fn_credentials *)a)->name, ((const struct fn_credentials *)b)->name);
@@ -286,7 +246,8 @@ int fetch_credentials(struct step_context *c, const struct step *step, struct fn
                 if (!str_equal(value_str(value_get(credential, STR("source"))), STR("Secret")) || !reference)
                         continue;
                 entry->name = value_str(value_get(credential, STR("name")));
-                r = fetch_secret(c, reference, &entry->data, err);
+                r = secret_fetch(c->cluster, c->run, value_str(value_get(reference, STR("namespace"))),
+                                 value_str(value_get(reference, STR("name"))), &entry->data, err);
                 if (r < 0)
                         return err_wrap(err,
                                         "cannot get Composition pipeline step \"%.*s\" credential \"%.*s\" from Secret",
