@@ -224,11 +224,13 @@ static void on_told(struct loop_task *t)
         finish_jobs(lane);
 }
 
-/* One worker for what waits, or as many as there are jobs if those that are awake will not come to them. */
-static void wake_as_needed(struct workers *w, bool wakes_all)
+/* One worker for what waits, or as many as there are jobs if those that are awake will not come to them. Returns whether jobs wait
+ * that a worker who still sleeps could take: someone must look again, for nobody else wakes it. */
+static bool wake_as_needed(struct workers *w, bool wakes_all)
 {
         struct worker *called = NULL, *next;
         int64_t now_ns = clock_mono_ns();
+        bool may_need_more;
         size_t n = 0;
 
         mutex_lock(&w->mutex);
@@ -239,19 +241,22 @@ static void wake_as_needed(struct workers *w, bool wakes_all)
                 next->next_idle = called;
                 called = next;
         }
+        may_need_more = w->first && w->idle;
         mutex_unlock(&w->mutex);
         for (; called; called = next) {
                 next = called->next_idle;
                 unpark(called->thread);
         }
+        return may_need_more;
 }
 
 static void on_tick(uv_timer_t *t)
 {
         struct worker_lane *lane = t->data;
 
-        wake_as_needed(lane->workers, true);
-        if (finish_jobs(lane))
+        bool may_need_more = wake_as_needed(lane->workers, true);
+
+        if (finish_jobs(lane) || may_need_more)
                 return;
         uv_timer_stop(&lane->timer);
         atomic_store(&lane->is_alone, true);
