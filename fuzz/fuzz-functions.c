@@ -53,10 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         _cleanup_arena_ struct arena a;
         int r, again;
 
+        arena_init(&a, "fuzz", 0);
         if (size == 0)
                 return 0;
         f = builtin_functions[data[0] % builtin_n_functions];
-        arena_init(&a, "fuzz", 0);
         r = answer(f, &a, str_skip(bytes, 1), &first);
         again = answer(f, &a, str_skip(bytes, 1), &second);
         assert(r == again);
