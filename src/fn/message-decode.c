@@ -241,8 +241,9 @@ static struct fn_struct struct_of(struct str part)
 
 /* --- Requests --- */
 
-static int read_items(struct arena *a, struct str bytes, struct fn_resources *ret, struct err *err)
+static int read_items(struct arena *a, struct str bytes, void *entry, struct err *err)
 {
+        struct fn_resources *ret = entry;
         struct reader r = reader_of(a, bytes, err);
         struct fn_resource *items = NULL;
         size_t n = 0;
@@ -260,11 +261,14 @@ static int read_items(struct arena *a, struct str bytes, struct fn_resources *re
         return e;
 }
 
-static int read_resources_map(struct arena *a, struct str part, struct fn_resources_map *ret, struct err *err)
+/* The entries of a map field into structs that begin with their name, each filled by read; by name in the end. */
+static int read_named(struct arena *a, struct str part, size_t size_bytes,
+                      int (*read)(struct arena *a, struct str bytes, void *entry, struct err *err), void **ret,
+                      size_t *ret_n, struct err *err)
 {
         struct reader r = reader_of(a, part, err);
-        struct fn_resources *p = NULL, *entry;
         struct str name, bytes;
+        char *p = NULL, *entry;
         size_t n = 0;
         int e;
 
@@ -272,20 +276,31 @@ static int read_resources_map(struct arena *a, struct str part, struct fn_resour
                 e = read_entry(&r, &name, &bytes);
                 if (e < 0)
                         return e;
-                entry = PUSH(a, p, n);
-                *entry = (struct fn_resources) { .name = name };
-                e = read_items(a, bytes, entry, err);
+                p = grow(a, p, n, size_bytes);
+                entry = p + n++ * size_bytes;
+                *(struct str *)entry = name;
+                e = read(a, bytes, entry, err);
                 if (e < 0)
                         return e;
         }
-        SORT(a, p, n);
-        *ret = (struct fn_resources_map) { .p = p, .n = n };
+        *ret = sort_map(a, p, &n, size_bytes);
+        *ret_n = n;
         return e;
 }
 
-static int read_credential_data(struct arena *a, struct str bytes, struct fn_bytes_map *ret, struct err *err)
+static int read_resources_map(struct arena *a, struct str part, struct fn_resources_map *ret, struct err *err)
+{
+        void *p = NULL;
+        int e = read_named(a, part, sizeof(*ret->p), read_items, &p, &ret->n, err);
+
+        ret->p = p;
+        return e;
+}
+
+static int read_credential(struct arena *a, struct str bytes, void *entry, struct err *err)
 {
         struct reader outer = reader_of(a, bytes, err);
+        struct fn_credentials *ret = entry;
         struct bytes_list data = { 0 };
         struct str message = STR_NONE;
         int e;
@@ -300,59 +315,37 @@ static int read_credential_data(struct arena *a, struct str bytes, struct fn_byt
         while ((e = next(&r)) > 0)
                 if (is_bytes(&r, 1) && (e = add_bytes(&r, &data)) < 0)
                         return e;
-        *ret = finish_bytes(a, &data);
+        ret->data = finish_bytes(a, &data);
         return e;
 }
 
 static int read_credentials(struct arena *a, struct str part, struct fn_request *req, struct err *err)
 {
-        struct reader r = reader_of(a, part, err);
-        struct fn_credentials *p = NULL, *entry;
-        struct str name, bytes;
-        size_t n = 0;
+        void *p = NULL;
+        int e = read_named(a, part, sizeof(*req->credentials), read_credential, &p, &req->n_credentials, err);
+
+        req->credentials = p;
+        return e;
+}
+
+static int read_schema(struct arena *a, struct str bytes, void *entry, struct err *err)
+{
+        struct reader r = reader_of(a, bytes, err);
+        struct fn_schema *ret = entry;
         int e;
 
-        while ((e = next(&r)) > 0) {
-                e = read_entry(&r, &name, &bytes);
-                if (e < 0)
-                        return e;
-                entry = PUSH(a, p, n);
-                *entry = (struct fn_credentials) { .name = name };
-                e = read_credential_data(a, bytes, &entry->data, err);
-                if (e < 0)
-                        return e;
-        }
-        SORT(a, p, n);
-        req->credentials = p;
-        req->n_credentials = n;
+        while ((e = next(&r)) > 0)
+                if (is_bytes(&r, 1))
+                        merge_message(&r, &ret->openapi.encoded);
         return e;
 }
 
 static int read_schemas(struct arena *a, struct str part, struct fn_request *req, struct err *err)
 {
-        struct reader r = reader_of(a, part, err);
-        struct fn_schema *p = NULL, *entry;
-        struct str name, bytes;
-        size_t n = 0;
-        int e;
+        void *p = NULL;
+        int e = read_named(a, part, sizeof(*req->schemas), read_schema, &p, &req->n_schemas, err);
 
-        while ((e = next(&r)) > 0) {
-                e = read_entry(&r, &name, &bytes);
-                if (e < 0)
-                        return e;
-                entry = PUSH(a, p, n);
-                *entry = (struct fn_schema) { .name = name };
-                struct reader inner = reader_of(a, bytes, err);
-
-                while ((e = next(&inner)) > 0)
-                        if (is_bytes(&inner, 1))
-                                merge_message(&inner, &entry->openapi.encoded);
-                if (e < 0)
-                        return e;
-        }
-        SORT(a, p, n);
         req->schemas = p;
-        req->n_schemas = n;
         return e;
 }
 
