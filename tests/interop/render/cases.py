@@ -5,7 +5,8 @@ Not here, because we differ on purpose or upstream is random (docs/compatibility
 - a required resource whose apiVersion has two slashes: v2.3.4 looks for it as it is, we say what is wrong with it;
 - conditions whose status is none of True, False and Unknown: we read them as Unknown;
 - addresses of functions that no resolver can read: the texts are gRPC's;
-- a desired resource with an empty name: its own name is random.
+- a desired resource with an empty name: its own name is random;
+- which of several resources that cannot be composed an error names: the first that a random order finds.
 """
 
 import json
@@ -158,7 +159,7 @@ cases = {
     "long-name": request(xr(meta={"name": "a" * 49 + "-x"}), composition(step(desired(x=resource())))),
     "longer-name": request(xr(meta={"name": "very-long-parent-name-" * 3 + "z"}), composition(step(desired(x=resource())))),
     "colons": request(xr(ns=None), composition(step(desired(x={"resource": {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a:b:c"}}})))),
-    "nameless": request({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"namespace": "default"}}, bucket),
+    "nameless": request({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"namespace": "default"}}, composition(step(desired(bucket=resource())))),
     "kindless": request(xr(), composition(step(desired(x={"resource": {"apiVersion": "v1"}}, y={"resource": {"kind": "NoVersion"}})))),
     "given-uid": request(xr(ns=None), composition(step(desired(bucket=resource(namespace="zzz", uid="abc"))))),
     "claimed": request(xr(ns=None, meta={"labels": {"crossplane.io/claim-name": "cn", "crossplane.io/claim-namespace": "cns", "crossplane.io/composite": "root"}}), bucket),
