@@ -1,9 +1,9 @@
 #include "composite.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 #include "buf.h"
+#include "digest.h"
 #include "str-list.h"
 
 static const struct value *machinery(const struct composite *c)
@@ -167,22 +167,14 @@ bool condition_is_system(struct str type)
 
 struct str composite_composed_manager(struct arena *a, const struct value *object)
 {
-        static const char digits[] = "0123456789abcdef";
         _cleanup_buf_ struct buf text = BUF_INIT(0), name = BUF_INIT(0);
         struct gvk gvk = gvk_of(object);
-        unsigned char digest[32];
-        int ok;
 
         buf_append_str(&text, meta_name(object));
         buf_append_str(&text, gvk.kind);
         if (gvk.group.n)
                 buf_appendf(&text, ".%.*s", STR_ARG(gvk.group));
-        ok = EVP_Digest(text.p, text.n, digest, NULL, EVP_sha256(), NULL);
-        assert(ok);
         buf_append_literal(&name, "apiextensions.crossplane.io/composed/");
-        for (size_t i = 0; i < sizeof(digest); i++) {
-                buf_append_char(&name, digits[digest[i] >> 4]);
-                buf_append_char(&name, digits[digest[i] & 15]);
-        }
+        sha256_append_hex(&name, buf_str(&text));
         return buf_to_arena(&name, a);
 }

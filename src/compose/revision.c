@@ -1,8 +1,7 @@
 #include "revision.h"
 
-#include <openssl/evp.h>
-
 #include "buf.h"
+#include "digest.h"
 #include "owner.h"
 #include "yaml.h"
 
@@ -20,10 +19,7 @@ static int append_yaml(struct buf *b, const struct value *v, struct err *err)
 
 int revision_hash(struct arena *a, const struct value *composition, struct str *ret, struct err *err)
 {
-        static const char digits[] = "0123456789abcdef";
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        unsigned char digest[REVISION_HASH_BYTES / 2];
-        char *hex = arena_alloc(a, REVISION_HASH_BYTES + 1);
+        _cleanup_buf_ struct buf b = BUF_INIT(0), hex = BUF_INIT(0);
         int r;
 
         if ((r = append_yaml(&b, value_get(meta(composition), STR("labels")), err)) < 0 ||
@@ -31,14 +27,8 @@ int revision_hash(struct arena *a, const struct value *composition, struct str *
             (r = append_yaml(&b, value_get(composition, STR("spec")), err)) < 0 ||
             (r = buf_check(&b, "Composition", err)) < 0)
                 return err_wrap(err, "cannot hash Composition \"%.*s\"", STR_ARG(meta_name(composition)));
-        if (!EVP_Digest(b.p, b.n, digest, NULL, EVP_sha256(), NULL))
-                return err_set(err, ERR_FAILED, "cannot hash Composition \"%.*s\"", STR_ARG(meta_name(composition)));
-        for (size_t i = 0; i < sizeof(digest); i++) {
-                hex[2 * i] = digits[digest[i] >> 4];
-                hex[2 * i + 1] = digits[digest[i] & 15];
-        }
-        hex[REVISION_HASH_BYTES] = '\0';
-        *ret = str_make(hex, REVISION_HASH_BYTES);
+        sha256_append_hex(&hex, buf_str(&b));
+        *ret = buf_to_arena(&hex, a);
         return 0;
 }
 

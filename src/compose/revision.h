@@ -4,8 +4,6 @@
 
 #include "meta.h"
 
-#define REVISION_HASH_BYTES 64
-
 /* Hex SHA-256 over the YAML of labels, annotations and spec. */
 int revision_hash(struct arena *a, const struct value *composition, struct str *ret, struct err *err);
 
