@@ -19,6 +19,7 @@ struct function {
         struct str name;     /* as errors call it */
         struct str revision; /* in cache keys: changes when the function does */
         bool is_pure;        /* equal requests get equal answers, for ever */
+        bool wants_tag; /* requests carry their tag; making one encodes all of the request, so functions in this process have none */
 };
 
 struct function *function_ref(struct function *f);

@@ -103,6 +103,7 @@ int function_grpc_new(struct str name, struct str revision, const struct grpc_fu
         if (f->is_limited)
                 semaphore_init(&f->in_flight, "function calls", options->max_in_flight);
         f->function.ops = &remote_ops;
+        f->function.wants_tag = true;
         atomic_init(&f->function.references, 1);
         f->function.name = str_from(f->name);
         f->function.revision = str_from(f->revision);

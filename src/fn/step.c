@@ -118,7 +118,7 @@ static int make_request(struct step_context *c, const struct step *step, const s
         if ((r = fetch_credentials(c, step, ret, err)) < 0 || (r = fetch_bootstrap(c, step, bootstrap, err)) < 0)
                 return r;
         set_answers(ret, bootstrap);
-        return fn_request_make_tag(c->run->arena, ret, &ret->tag, err);
+        return 0;
 }
 
 /* --- The requirements loop --- */
@@ -309,7 +309,10 @@ int step_run(struct step_context *c, const struct step *step, const struct fn_st
                 return r;
         r = registry_find(c->registry, step->function, step->function_revision, &f, err);
         if (r >= 0) {
-                r = call_until_stable(c, step, f, &bootstrap, &req, ret, record, err);
+                if (f->wants_tag)
+                        r = fn_request_make_tag(c->run->arena, &req, &req.tag, err);
+                if (r >= 0)
+                        r = call_until_stable(c, step, f, &bootstrap, &req, ret, record, err);
                 function_unref(f);
         }
         record->duration_ns = clock_mono_ns() - start;

@@ -66,11 +66,13 @@ static int run_step(const struct builtin_function *f, struct step *step, struct 
         return step_run(&c, step, &desired, &context, rsp, record, err);
 }
 
+static size_t tag_bytes;
+
 static int answer_nothing(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
 {
         calls++;
         fn_response_init(rsp, req);
-        ASSERT_INT(req->tag.n, 64);
+        tag_bytes = req->tag.n;
         ASSERT_INT(req->capabilities, 0x3e);
         return 0;
 }
@@ -89,6 +91,23 @@ TEST(a_function_without_requirements_is_called_once)
         ASSERT_INT(calls, 1);
         ASSERT_INT(record.calls, 1);
         ASSERT_INT(value_count(record.desired_diff), 0);
+        ASSERT_INT(tag_bytes, 0);
+        tear_down();
+}
+
+TEST(only_functions_that_want_a_tag_get_one)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct function *f = function_builtin(&nothing);
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        f->wants_tag = true;
+        registry_set(registry, STR("f"), f);
+        ASSERT(run_step(NULL, &step, &rsp, &record, &err) >= 0);
+        ASSERT_INT(tag_bytes, 64);
         tear_down();
 }
 
