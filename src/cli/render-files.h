@@ -1,31 +1,56 @@
-/* What a render is made of, from files: checked, so that what is wrong is said with its file and line. */
+/* What renders are made of, from files: checked, so that what is wrong is said with its file and line. */
 #pragma once
 
 #include "manifest.h"
 #include "registry.h"
 
 struct render_files {
-        struct manifest composite;
-        struct manifest composition;
+        struct manifests composites; /* in the order of the files; each is rendered */
+        struct manifests compositions;
         struct manifests functions; /* none when no file had any */
-        const struct value *xrd;    /* NULL without */
-        const struct value *composite_with_defaults;
+        struct manifests definitions;
 };
 
-/* The files in any order: what is in them says which is which. A composite or a Composition is the first document of its file; a file or
- * directory of Functions may have many. */
+/* The files in any order, directories too: the kinds of the objects say which is which. */
 int render_files_load(struct arena *a, const char *const *paths, size_t n, struct render_files *ret, struct err *err);
 
-/* Fills in what the definition's schema says is the default. */
-int render_files_load_xrd(struct arena *a, struct str path, struct render_files *files, struct err *err);
+/* The Composition of a composite: the one that there is, which must fit; of several the one that its compositionRef names, or else
+ * the only one of its type that has the labels of its compositionSelector. */
+int render_files_choose(const struct render_files *files, const struct manifest *composite, const struct manifest **ret,
+                        struct err *err);
 
-/* The objects of all these files, as a list. `what` names them in errors: `cannot load WHAT from ...`. */
-int render_files_load_list(struct arena *a, const struct str *paths, size_t n, const char *what,
-                           const struct value **ret, struct err *err);
+/* The objects of all these files. `what` names them in errors: `cannot load WHAT: ...`. */
+int render_files_load_list(struct arena *a, const struct str *paths, size_t n, const char *what, struct manifests *ret,
+                           struct err *err);
+const struct value *render_files_list(struct arena *a, const struct manifests *m);
 
 /* The OpenAPI v3 documents in all *.json of the directory and those below it. */
 int render_files_load_schemas(struct arena *a, struct str directory, const struct value **ret, struct err *err);
 
 /* Finds out how to run each Function: at the address of its annotation, or as one that is built in. Without a file of functions those of
- * the pipeline are built in by their names. */
+ * the pipelines are built in by their names. */
 int render_files_register(const struct render_files *files, struct registry *registry, struct err *err);
+
+/* --- Definitions --- */
+
+/* Adds those of a file. */
+int render_files_load_definitions(struct arena *a, struct str path, struct render_files *files, struct err *err);
+
+/* What the definitions say, compiled once for each version that is asked for. */
+struct render_schemas;
+
+struct render_schemas *render_schemas_new(struct arena *a, const struct render_files *files);
+
+/* The composite with the defaults of its definition, and the definition itself; as it is, and NULL, when there are no definitions. */
+int render_schemas_apply(struct render_schemas *s, struct arena *a, const struct manifest *composite,
+                         const struct value **ret, const struct value **ret_xrd, struct err *err);
+
+/* --- Observed resources --- */
+
+/* Which of the observed resources are whose. */
+struct render_observed;
+
+/* One composite has them all. Of several each has those that it controls or that its name stands on as a label. */
+int render_observed_new(struct arena *a, const struct render_files *files, const struct manifests *observed,
+                        struct render_observed **ret, struct err *err);
+const struct value *render_observed_of(const struct render_observed *o, size_t composite);

@@ -85,34 +85,42 @@ static int register_one(const struct manifest *m, struct registry *registry, str
         return 0;
 }
 
-static bool is_used(const struct render_files *files, struct str name)
+/* Calls visit for the name of the function of every step, until it says so. */
+static bool any_step(const struct render_files *files, bool (*visit)(void *arg, struct str name), void *arg)
 {
-        VALUE_FOREACH_ITEM (step, value_find(files->composition.object, "spec", "pipeline"))
-                if (str_equal(value_str(value_find(step, "functionRef", "name")), name))
-                        return true;
+        for (size_t i = 0; i < files->compositions.n; i++)
+                VALUE_FOREACH_ITEM (step, value_find(files->compositions.p[i].object, "spec", "pipeline"))
+                        if (visit(arg, value_str(value_find(step, "functionRef", "name"))))
+                                return true;
         return false;
 }
 
-static void register_by_name(const struct render_files *files, struct registry *registry)
+static bool is_name(void *arg, struct str name)
 {
-        VALUE_FOREACH_ITEM (step, value_find(files->composition.object, "spec", "pipeline")) {
-                struct str name = value_str(value_find(step, "functionRef", "name"));
-                const struct builtin_function *builtin = builtin_find(name);
+        const struct str *wanted = arg;
 
-                if (builtin)
-                        registry_set(registry, name, function_builtin(builtin));
-        }
+        return str_equal(name, *wanted);
+}
+
+static bool register_by_name(void *arg, struct str name)
+{
+        const struct builtin_function *builtin = builtin_find(name);
+
+        if (builtin)
+                registry_set(arg, name, function_builtin(builtin));
+        return false;
 }
 
 int render_files_register(const struct render_files *files, struct registry *registry, struct err *err)
 {
         if (files->functions.n == 0)
-                register_by_name(files, registry);
+                any_step(files, register_by_name, registry);
         for (size_t i = 0; i < files->functions.n; i++) {
                 const struct manifest *m = &files->functions.p[i];
+                struct str name = meta_name(m->object);
 
                 /* What no step uses may be of any sort. */
-                if (is_used(files, meta_name(m->object)) && register_one(m, registry, err) < 0)
+                if (any_step(files, is_name, &name) && register_one(m, registry, err) < 0)
                         return err_wrap(err, "cannot start function runtimes");
         }
         return 0;

@@ -24,8 +24,7 @@ struct render {
 
 /* --- What the reconcile finds --- */
 
-/* A composite that was never created gets the identity that its name gives it, always the same. */
-static const struct value *with_identity(struct arena *a, const struct value *composite)
+const struct value *render_with_identity(struct arena *a, const struct value *composite)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0), uid = BUF_INIT(0);
 
@@ -116,16 +115,15 @@ static int choose_shape(struct render *r, struct err *err)
         return 0;
 }
 
-static int make_revision(struct render *r, struct err *err)
+int render_prepare(struct arena *a, const struct value *composition, const struct value **ret_revision, struct err *err)
 {
         struct condition valid = { .type = STR("ValidPipeline"), .status = CONDITION_TRUE };
-        const struct value *composition;
-        int e = value_settle(r->arena, r->in->composition ?: &value_empty_object, &composition, err);
+        int e = value_settle(a, composition ?: &value_empty_object, &composition, err);
 
         if (e >= 0)
-                e = revision_make(r->arena, composition, 1, &r->revision, err);
+                e = revision_make(a, composition, 1, ret_revision, err);
         if (e >= 0)
-                r->revision = conditions_set(r->arena, r->revision, &valid, 1);
+                *ret_revision = conditions_set(a, *ret_revision, &valid, 1);
         return e;
 }
 
@@ -176,13 +174,15 @@ static int prepare(struct render *r, struct err *err)
 
         if (e < 0)
                 return e;
-        r->composite = with_identity(r->arena, r->composite);
+        r->composite = render_with_identity(r->arena, r->composite);
         if ((e = choose_shape(r, err)) < 0 || (e = check_all_observed(r, err)) < 0 ||
             (e = check_kind(r->composite, err)) < 0)
                 return e;
         refer_to_observed(r);
-        e = make_revision(r, err);
-        return e < 0 ? e : make_cluster(r, err);
+        r->revision = r->in->revision;
+        if (!r->revision && (e = render_prepare(r->arena, r->in->composition, &r->revision, err)) < 0)
+                return e;
+        return make_cluster(r, err);
 }
 
 /* --- What it asked for --- */
@@ -286,6 +286,7 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
                 .registry = r->in->registry,
                 .type = &type,
                 .is_realtime = true,
+                .wants_records = r->in->wants_records,
                 .context = r->in->context,
                 .find_schema = find_schema,
                 .on_fetch = on_fetch,

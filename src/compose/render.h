@@ -6,6 +6,7 @@
 struct render_input {
         const struct value *composite;
         const struct value *composition;
+        const struct value *revision; /* of the Composition, from render_prepare; NULL: it is made for this render */
         const struct value *xrd;      /* says whether the composite is legacy; NULL: it is modern */
         const struct value *observed; /* lists of objects; NULL: none */
         const struct value *required;
@@ -13,6 +14,7 @@ struct render_input {
         const struct value *schemas; /* OpenAPI v3 documents */
         const struct value *context; /* what the first step finds in the context; NULL: nothing */
         struct registry *registry;
+        bool wants_records; /* with what each step changed */
 };
 
 struct render_output {
@@ -28,6 +30,13 @@ struct render_output {
         size_t n_records;
         bool is_fatal; /* a function's result was: the call fails, and the rest is there nevertheless */
 };
+
+/* The revision of a Composition, for all renders with it. */
+int render_prepare(struct arena *a, const struct value *composition, const struct value **ret_revision,
+                   struct err *err);
+
+/* A composite that was never created gets the identity that its name gives it, always the same. */
+const struct value *render_with_identity(struct arena *a, const struct value *composite);
 
 /* Errors are whole: `cannot render composite resource: ...`. *ret is filled when is_fatal is set, or without an error. Everything lives
  * in the run's arena or in the input. */

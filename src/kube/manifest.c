@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-static void add(struct manifests *m, struct manifest manifest)
+void manifests_add(struct manifests *m, struct manifest manifest)
 {
         if (m->n == m->capacity) {
                 size_t capacity = m->capacity ? 2 * m->capacity : 8;
@@ -124,7 +124,7 @@ static int add_list(struct manifests *m, const struct manifest *list, struct err
                 r = check(&item, err);
                 if (r < 0)
                         return r;
-                add(m, item);
+                manifests_add(m, item);
         }
         return 0;
 }
@@ -137,7 +137,7 @@ static int add_document(struct manifests *m, const struct manifest *manifest, st
                 return r;
         if (str_equal(gvk_of(manifest->object).kind, STR("List")))
                 return add_list(m, manifest, err);
-        add(m, *manifest);
+        manifests_add(m, *manifest);
         return 0;
 }
 

@@ -28,6 +28,9 @@ static inline void manifests_init(struct manifests *m, struct arena *a)
  * (kind List) are taken apart. Each document must be an object with apiVersion and kind; empty ones are skipped. */
 int manifests_load(struct manifests *m, struct str path, struct err *err);
 
+/* One that was loaded elsewhere; what it borrows must live as long. */
+void manifests_add(struct manifests *m, struct manifest manifest);
+
 /* From text. name is what errors call it. Both are copied. */
 int manifests_add_text(struct manifests *m, struct str name, struct str text, struct err *err);
 

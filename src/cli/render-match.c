@@ -1,0 +1,199 @@
+/* Which Composition a composite resource is rendered with. */
+#include "render-files.h"
+
+#include "buf.h"
+
+/* --- Whether one fits --- */
+
+static bool has_type(const struct value *composition, const struct value *composite, const char *field)
+{
+        const struct value *type = value_find(composition, "spec", "compositeTypeRef");
+
+        return str_equal(value_str(value_get(type, str_from(field))), value_str(value_get(composite, str_from(field))));
+}
+
+static int check_type(const struct manifest *composition, const struct value *composite, const char *field,
+                      struct err *err)
+{
+        const struct value *type = value_find(composition->object, "spec", "compositeTypeRef");
+        struct str path = STR("spec.compositeTypeRef.kind");
+
+        if (has_type(composition->object, composite, field))
+                return 0;
+        if (strcmp(field, "kind") != 0)
+                path = STR("spec.compositeTypeRef.apiVersion");
+        err_set(err, ERR_INVALID, "composition's compositeTypeRef.%s (%.*s) does not match XR's %s (%.*s)", field,
+                STR_ARG(value_str(value_get(type, str_from(field)))), field,
+                STR_ARG(value_str(value_get(composite, str_from(field)))));
+        return manifest_error(composition, path, err);
+}
+
+static const struct value *wanted_labels(const struct value *composite)
+{
+        return value_find(composite, "spec", "crossplane", "compositionSelector", "matchLabels");
+}
+
+static bool has_labels(const struct value *composition, const struct value *composite)
+{
+        VALUE_FOREACH_MEMBER (m, wanted_labels(composite))
+                if (!meta_has_label(composition, m->key) ||
+                    !str_equal(meta_label(composition, m->key), value_str(&m->value)))
+                        return false;
+        return true;
+}
+
+static int check_labels(const struct manifest *composition, const struct value *composite, struct err *err)
+{
+        struct str name = meta_name(composition->object);
+
+        VALUE_FOREACH_MEMBER (m, wanted_labels(composite)) {
+                struct str there = meta_label(composition->object, m->key);
+
+                if (!meta_has_label(composition->object, m->key))
+                        err_set(err, ERR_INVALID, "composition \"%.*s\" is missing required label \"%.*s\"",
+                                STR_ARG(name), STR_ARG(m->key));
+                else if (!str_equal(there, value_str(&m->value)))
+                        err_set(err, ERR_INVALID,
+                                "composition \"%.*s\" has incorrect value for label \"%.*s\": want \"%.*s\", got "
+                                "\"%.*s\"",
+                                STR_ARG(name), STR_ARG(m->key), STR_ARG(value_str(&m->value)), STR_ARG(there));
+                else
+                        continue;
+                return manifest_error(composition, STR("metadata.labels"), err);
+        }
+        return 0;
+}
+
+/* Without a mode it is what its fields say (spec/seeds 1). */
+static int check_mode(const struct manifest *composition, struct err *err)
+{
+        const struct value *spec = value_get(composition->object, STR("spec"));
+        struct str mode = value_str(value_get(spec, STR("mode")));
+
+        if (str_equal(mode, STR("Pipeline")) || (mode.n == 0 && value_get(spec, STR("pipeline"))))
+                return 0;
+        err_set(err, ERR_UNSUPPORTED,
+                "render only supports Composition Function pipelines: Composition \"%.*s\" must use spec.mode: "
+                "Pipeline",
+                STR_ARG(meta_name(composition->object)));
+        return manifest_error(composition, STR("spec.mode"), err);
+}
+
+static int check(const struct manifest *composition, const struct value *composite, struct err *err)
+{
+        int r;
+
+        if ((r = check_type(composition, composite, "kind", err)) < 0 ||
+            (r = check_type(composition, composite, "apiVersion", err)) < 0 ||
+            (r = check_labels(composition, composite, err)) < 0)
+                return r;
+        return check_mode(composition, err);
+}
+
+/* --- Which of several --- */
+
+static struct str wanted_name(const struct value *composite, struct str *ret_path)
+{
+        struct str name = value_str(value_find(composite, "spec", "crossplane", "compositionRef", "name"));
+
+        *ret_path = STR("spec.crossplane.compositionRef.name");
+        if (name.n == 0) {
+                name = value_str(value_find(composite, "spec", "compositionRef", "name"));
+                *ret_path = STR("spec.compositionRef.name");
+        }
+        return name;
+}
+
+static void append_each(struct buf *b, const struct manifests *compositions)
+{
+        for (size_t i = 0; i < compositions->n; i++) {
+                const struct value *c = compositions->p[i].object, *type = value_find(c, "spec", "compositeTypeRef");
+
+                buf_appendf(b, "%s\"%.*s\" (%.*s of %.*s)", i ? ", " : "", STR_ARG(meta_name(c)),
+                            STR_ARG(value_str(value_get(type, STR("kind")))),
+                            STR_ARG(value_str(value_get(type, STR("apiVersion")))));
+        }
+}
+
+static int no_such(const struct render_files *files, const struct manifest *composite, struct str name, struct str path,
+                   struct err *err)
+{
+        _cleanup_buf_ struct buf all = BUF_INIT(0);
+
+        append_each(&all, &files->compositions);
+        err_set(err, ERR_INVALID, "no Composition \"%.*s\" is in the files; there are %s", STR_ARG(name),
+                buf_cstring(&all));
+        return manifest_error(composite, path, err);
+}
+
+static int none_fits(const struct render_files *files, const struct manifest *composite, struct err *err)
+{
+        _cleanup_buf_ struct buf all = BUF_INIT(0);
+        bool wants_labels = value_count(wanted_labels(composite->object)) > 0;
+
+        append_each(&all, &files->compositions);
+        err_set(err, ERR_INVALID, "no Composition in the files is for %.*s of %.*s%s; there are %s",
+                STR_ARG(gvk_of(composite->object).kind),
+                STR_ARG(value_str(value_get(composite->object, STR("apiVersion")))),
+                wants_labels ? " and has the labels of its compositionSelector" : "", buf_cstring(&all));
+        return manifest_error(composite, STR("kind"), err);
+}
+
+static int both_fit(const struct manifest *first, const struct manifest *second, const struct manifest *composite,
+                    struct err *err)
+{
+        err_set(err, ERR_INVALID,
+                "Compositions \"%.*s\" (%.*s) and \"%.*s\" (%.*s) are both for this kind: say which with "
+                "spec.crossplane.compositionRef.name",
+                STR_ARG(meta_name(first->object)), STR_ARG(first->source->name), STR_ARG(meta_name(second->object)),
+                STR_ARG(second->source->name));
+        return manifest_error(composite, STR(""), err);
+}
+
+static int choose_by_name(const struct render_files *files, const struct manifest *composite, struct str name,
+                          struct str path, const struct manifest **ret, struct err *err)
+{
+        for (size_t i = 0; i < files->compositions.n; i++)
+                if (str_equal(meta_name(files->compositions.p[i].object), name)) {
+                        *ret = &files->compositions.p[i];
+                        return 0;
+                }
+        return no_such(files, composite, name, path, err);
+}
+
+static int choose_by_type(const struct render_files *files, const struct manifest *composite,
+                          const struct manifest **ret, struct err *err)
+{
+        const struct manifest *found = NULL;
+
+        for (size_t i = 0; i < files->compositions.n; i++) {
+                const struct manifest *m = &files->compositions.p[i];
+
+                if (!has_type(m->object, composite->object, "kind") ||
+                    !has_type(m->object, composite->object, "apiVersion") || !has_labels(m->object, composite->object))
+                        continue;
+                if (found)
+                        return both_fit(found, m, composite, err);
+                found = m;
+        }
+        if (!found)
+                return none_fits(files, composite, err);
+        *ret = found;
+        return 0;
+}
+
+int render_files_choose(const struct render_files *files, const struct manifest *composite, const struct manifest **ret,
+                        struct err *err)
+{
+        struct str path, name = wanted_name(composite->object, &path);
+        int r = 0;
+
+        /* Where there is no choice, what the composite wishes for does not matter: upstream overwrites it. */
+        if (files->compositions.n == 1)
+                *ret = &files->compositions.p[0];
+        else if (name.n)
+                r = choose_by_name(files, composite, name, path, ret, err);
+        else
+                r = choose_by_type(files, composite, ret, err);
+        return r < 0 ? r : check(*ret, composite->object, err);
+}

@@ -1,0 +1,208 @@
+#include "render-run.h"
+
+#include "buf.h"
+#include "input.h"
+#include "render-files.h"
+#include "render-print.h"
+#include "yaml.h"
+
+#include <stdio.h>
+
+/* All that the renders of one run share. */
+struct session {
+        const struct command *command;
+        const struct settings *settings;
+        struct arena *arena;
+        struct registry *registry;
+        struct render_files files;
+        const struct value **revisions; /* one for each Composition; NULL until it is needed */
+        struct render_schemas *schemas;
+        struct render_observed *observed;
+        struct render_input input; /* what is the same for all */
+        struct render_print_options print;
+        struct buf out;
+        bool has_failed;
+};
+
+/* --- The context --- */
+
+static int add_context(struct arena *a, struct object_builder *b, struct str pair, bool is_file, struct err *err)
+{
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
+        struct str rest = pair, key;
+        const struct value *v;
+        int r;
+
+        if (!str_split(&rest, '=', &key))
+                return err_set(err, ERR_INVALID, "\"%.*s\" is no KEY=VALUE", STR_ARG(pair));
+        if (is_file) {
+                r = input_read(arena_cstring(a, rest), &text, err);
+                if (r < 0)
+                        return err_wrap(err, "cannot build context data: cannot read context value for key \"%.*s\"",
+                                        STR_ARG(key));
+                rest = arena_copy(a, buf_str(&text));
+        }
+        r = yaml_parse(a, rest, NULL, &v, err);
+        if (r < 0)
+                return err_wrap(err, "cannot parse context data: cannot unmarshal context value for key \"%.*s\"",
+                                STR_ARG(key));
+        object_builder_set(b, key, *v);
+        return 0;
+}
+
+static int make_context(struct arena *a, const struct settings *settings, const struct value **ret, struct err *err)
+{
+        static const char *const flags[] = { "context-files", "context-values" };
+        struct object_builder b;
+
+        object_builder_init(&b, a, 4);
+        for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+                struct setting_list pairs = settings_list(settings, flags[i]);
+
+                for (size_t j = 0; j < pairs.n; j++) {
+                        int r = add_context(a, &b, pairs.items[j], i == 0, err);
+
+                        if (r < 0)
+                                return r;
+                }
+        }
+        *ret = value_put(a, object_builder_finish(&b));
+        return 0;
+}
+
+/* --- Input --- */
+
+static int load_list(struct session *s, const char *flag, const char *what, struct manifests *ret, struct err *err)
+{
+        struct setting_list paths = settings_list(s->settings, flag);
+
+        return render_files_load_list(s->arena, paths.items, paths.n, what, ret, err);
+}
+
+static int load_resources(struct session *s, struct err *err)
+{
+        struct manifests credentials, observed, required, extra;
+        int r;
+
+        if ((r = load_list(s, "function-credentials", "secrets", &credentials, err)) < 0 ||
+            (r = load_list(s, "observed-resources", "observed composed resources", &observed, err)) < 0 ||
+            (r = load_list(s, "required-resources", "required resources", &required, err)) < 0 ||
+            (r = load_list(s, "extra-resources", "extra resources", &extra, err)) < 0 ||
+            (r = render_observed_new(s->arena, &s->files, &observed, &s->observed, err)) < 0)
+                return r;
+        for (size_t i = 0; i < extra.n; i++)
+                manifests_add(&required, extra.p[i]);
+        s->input.credentials = render_files_list(s->arena, &credentials);
+        s->input.required = render_files_list(s->arena, &required);
+        return 0;
+}
+
+static int load(struct session *s, struct arguments arguments, struct err *err)
+{
+        struct str xrd = settings_str(s->settings, "xrd"), schemas = settings_str(s->settings, "required-schemas");
+        int r = render_files_load(s->arena, arguments.p, arguments.n, &s->files, err);
+
+        if (r < 0 || (xrd.n && (r = render_files_load_definitions(s->arena, xrd, &s->files, err)) < 0) ||
+            (r = render_files_register(&s->files, s->registry, err)) < 0 || (r = load_resources(s, err)) < 0 ||
+            (schemas.n && (r = render_files_load_schemas(s->arena, schemas, &s->input.schemas, err)) < 0) ||
+            (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0)
+                return r;
+        s->schemas = render_schemas_new(s->arena, &s->files);
+        s->revisions = ARENA_NEW_ARRAY(s->arena, const struct value *, s->files.compositions.n);
+        s->input.registry = s->registry;
+        return 0;
+}
+
+/* --- One composite --- */
+
+static int prepare(struct session *s, const struct manifest *composition, struct render_input *in, struct err *err)
+{
+        const struct value **revision = &s->revisions[composition - s->files.compositions.p];
+        int r = 0;
+
+        if (!*revision)
+                r = render_prepare(s->arena, composition->object, revision, err);
+        in->composition = composition->object;
+        in->revision = *revision;
+        return r;
+}
+
+static int render_one(struct session *s, struct arena *a, size_t i, struct err *err)
+{
+        const struct manifest *composite = &s->files.composites.p[i], *composition;
+        struct run run = {
+                .arena = a,
+                .deadline = deadline_after_ns(settings_int(s->settings, "timeout")),
+                .cause = STR("render"),
+        };
+        struct render_input in = s->input;
+        struct render_output out;
+        int r;
+
+        in.observed = render_observed_of(s->observed, i);
+        if ((r = render_files_choose(&s->files, composite, &composition, err)) < 0 ||
+            (r = render_schemas_apply(s->schemas, a, composite, &in.composite, &in.xrd, err)) < 0 ||
+            (r = prepare(s, composition, &in, err)) < 0 || (r = render_composite(&run, &in, &out, err)) < 0)
+                return r;
+        return render_print(a, &s->out, &s->print, in.composite, &out, err);
+}
+
+static void render_next(struct session *s, struct arena *a, size_t i)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        buf_clear(&s->out);
+        if (render_one(s, a, i, &err) >= 0) {
+                fwrite(s->out.p, 1, s->out.n, stdout);
+                return;
+        }
+        /* With one there is no doubt which. */
+        if (s->files.composites.n > 1)
+                manifest_error(&s->files.composites.p[i], STR(""), &err);
+        command_print_error(s->command, &err);
+        s->has_failed = true;
+}
+
+static int render_all(struct session *s, struct arguments arguments, struct err *err)
+{
+        _cleanup_arena_ struct arena a;
+        int r = load(s, arguments, err);
+
+        arena_init(&a, "render", 0);
+        for (size_t i = 0; r >= 0 && i < s->files.composites.n; i++) {
+                render_next(s, &a, i);
+                arena_reset(&a);
+        }
+        return r;
+}
+
+int render_run(const struct command *c, const struct settings *settings, struct arguments arguments)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_err_ struct err err = { 0 };
+        struct session s = {
+                .command = c,
+                .settings = settings,
+                .arena = &a,
+                .registry = registry_new(),
+                .print = {
+                        .format = (enum render_format)settings_int(settings, "output"),
+                        .full_composite = settings_bool(settings, "include-full-xr"),
+                        .results = settings_bool(settings, "include-function-results"),
+                        .context = settings_bool(settings, "include-context"),
+                },
+                .out = BUF_INIT(0),
+        };
+
+        arena_init(&a, "render", 0);
+        registry_set_hint(s.registry,
+                          " - is it in the file of functions? Without such a file only functions that are built "
+                          "in are known");
+        if (render_all(&s, arguments, &err) < 0) {
+                command_print_error(c, &err);
+                s.has_failed = true;
+        }
+        buf_done(&s.out);
+        registry_free(s.registry);
+        return s.has_failed ? EXIT_ERROR : EXIT_OK;
+}

@@ -1,0 +1,137 @@
+/* What the definitions of composite resources say about them. */
+#include "render-files.h"
+
+#include "buf.h"
+#include "schema.h"
+#include "vec.h"
+#include "xrd.h"
+
+struct compiled {
+        const struct manifest *definition;
+        struct str version;
+        struct schema *schema;
+};
+
+struct render_schemas {
+        const struct render_files *files;
+        VEC(struct compiled) compiled;
+};
+
+static void unref(void *p)
+{
+        struct render_schemas *s = p;
+
+        for (size_t i = 0; i < s->compiled.n; i++)
+                schema_unref(s->compiled.p[i].schema);
+        vec_done(&s->compiled);
+}
+
+struct render_schemas *render_schemas_new(struct arena *a, const struct render_files *files)
+{
+        struct render_schemas *s = ARENA_NEW(a, struct render_schemas);
+
+        s->files = files;
+        arena_pin(a, s, unref);
+        return s;
+}
+
+/* --- Which definition --- */
+
+static const struct manifest *find_definition(const struct render_files *files, const struct value *composite)
+{
+        struct gvk gvk = gvk_of(composite);
+
+        for (size_t i = 0; i < files->definitions.n; i++) {
+                struct gvk defined = xrd_composite_gvk(files->definitions.p[i].object);
+
+                if (str_equal(defined.group, gvk.group) && str_equal(defined.kind, gvk.kind))
+                        return &files->definitions.p[i];
+        }
+        /* The only one is the one that was meant. That it does not fit is said later. */
+        return files->definitions.n == 1 ? &files->definitions.p[0] : NULL;
+}
+
+static const struct value *find_version(const struct value *xrd, struct str version)
+{
+        VALUE_FOREACH_ITEM (v, value_find(xrd, "spec", "versions"))
+                if (str_equal(value_str(value_get(v, STR("name"))), version))
+                        return value_find(v, "schema", "openAPIV3Schema") ?: &value_empty_object;
+        return NULL;
+}
+
+static int compile(struct render_schemas *s, struct arena *a, const struct manifest *definition, struct gvk gvk,
+                   struct schema **ret, struct err *err)
+{
+        const struct value *openapi = find_version(definition->object, gvk.version);
+        struct field_errors errors;
+        int r;
+
+        if (!openapi) {
+                err_set(err, ERR_INVALID, "the specified API version '%.*s' does not exist in the XRD",
+                        STR_ARG(gvk_api_version(a, gvk)));
+                return manifest_error(definition, STR("spec.versions"), err);
+        }
+        field_errors_init(&errors, a);
+        r = schema_compile(openapi, STR("spec.versions.schema.openAPIV3Schema"), ret, &errors);
+        if (r < 0) {
+                _cleanup_buf_ struct buf text = BUF_INIT(0);
+
+                field_errors_append(&text, &errors);
+                err_set(err, r, "%s", buf_cstring(&text));
+                return manifest_error(definition, STR("spec.versions"), err);
+        }
+        return 0;
+}
+
+static int schema_for(struct render_schemas *s, struct arena *a, const struct manifest *definition, struct gvk gvk,
+                      struct schema **ret, struct err *err)
+{
+        int r;
+
+        for (size_t i = 0; i < s->compiled.n; i++)
+                if (s->compiled.p[i].definition == definition && str_equal(s->compiled.p[i].version, gvk.version)) {
+                        *ret = s->compiled.p[i].schema;
+                        return 0;
+                }
+        r = compile(s, a, definition, gvk, ret, err);
+        if (r >= 0)
+                vec_push(&s->compiled,
+                         (struct compiled) { .definition = definition, .version = gvk.version, .schema = *ret });
+        return r;
+}
+
+/* --- Defaults --- */
+
+int render_schemas_apply(struct render_schemas *s, struct arena *a, const struct manifest *composite,
+                         const struct value **ret, const struct value **ret_xrd, struct err *err)
+{
+        const struct manifest *definition = find_definition(s->files, composite->object);
+        struct gvk gvk = gvk_of(composite->object);
+        struct schema *schema;
+
+        *ret = composite->object;
+        *ret_xrd = NULL;
+        if (!definition)
+                return 0;
+        if (schema_for(s, a, definition, gvk, &schema, err) < 0)
+                return err_wrap(err, "cannot apply XRD defaults to XR \"%.*s\"", STR_ARG(meta_name(composite->object)));
+        *ret = schema_default(schema, a, composite->object);
+        *ret_xrd = definition->object;
+        return 0;
+}
+
+int render_files_load_definitions(struct arena *a, struct str path, struct render_files *files, struct err *err)
+{
+        struct manifests m;
+        int r;
+
+        manifests_init(&m, a);
+        r = manifests_load(&m, path, err);
+        if (r >= 0 && m.n == 0)
+                r = err_set(err, ERR_INVALID, "%.*s has no objects", STR_ARG(path));
+        if (r < 0)
+                return err_wrap(err, "cannot load XRD");
+        for (size_t i = 0; i < m.n; i++)
+                manifests_add(&files->definitions, m.p[i]);
+        return 0;
+}
