@@ -258,27 +258,36 @@ static int call_until_stable(struct step_context *c, const struct step *step, st
 
 /* --- Records --- */
 
+static void put_ready(struct object_builder *b, struct str name, enum fn_ready ready)
+{
+        if (ready != FN_READY_UNSPECIFIED)
+                object_builder_set(b, name, value_of_str(ready == FN_READY_TRUE ? STR("True") : STR("False")));
+}
+
 /* A state as a value that a diff can be made of. Connection details are secrets and left out. */
 static const struct value *state_value(struct arena *a, struct fn_state *s)
 {
-        struct object_builder b;
+        struct object_builder b, resources, ready;
         const struct value *v;
 
-        object_builder_init(&b, a, s->n_resources + 1);
         if (fn_state_open(a, s, NULL) < 0)
                 return &value_empty_object;
+        object_builder_init(&b, a, 4);
+        object_builder_init(&resources, a, s->n_resources);
+        object_builder_init(&ready, a, s->n_resources);
         if (s->has_composite && fn_struct_value(a, &s->composite.object, &v, NULL) >= 0 && v)
                 object_builder_set(&b, STR("composite"), *v);
-        struct object_builder resources;
-
-        object_builder_init(&resources, a, s->n_resources);
+        if (s->has_composite)
+                put_ready(&b, STR("compositeReady"), s->composite.ready);
         for (size_t i = 0; i < s->n_resources; i++) {
                 struct fn_struct object = s->resources[i].object;
 
                 if (fn_struct_value(a, &object, &v, NULL) >= 0 && v)
                         object_builder_set(&resources, s->resources[i].name, *v);
+                put_ready(&ready, s->resources[i].name, s->resources[i].ready);
         }
         object_builder_set(&b, STR("resources"), object_builder_finish(&resources));
+        object_builder_set(&b, STR("ready"), object_builder_finish(&ready));
         return value_put(a, object_builder_finish(&b));
 }
 
@@ -291,7 +300,7 @@ static void finish_record(struct step_context *c, const struct fn_state *desired
         record->n_results = rsp->n_results;
         if (c->wants_diff)
                 record->desired_diff = value_diff(c->run->arena, state_value(c->run->arena, &before),
-                                                  state_value(c->run->arena, &rsp->desired), false);
+                                                  state_value(c->run->arena, &rsp->desired), true);
 }
 
 int step_run(struct step_context *c, const struct step *step, const struct fn_state *desired,

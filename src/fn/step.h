@@ -37,8 +37,9 @@ struct step_record {
         bool was_cached;
         size_t request_bytes; /* 0 for built-in functions, which see no bytes */
         size_t response_bytes;
-        const struct value
-                *desired_diff; /* a JSON Patch from the desired state before to that after; NULL unless asked for */
+        /* A JSON Patch from the desired state before to that after, whose operations also have `old`, what was there; NULL unless asked
+         * for. The state is {composite, compositeReady, resources: {NAME: object}, ready: {NAME: "True" | "False"}}. */
+        const struct value *desired_diff;
         const struct fn_result *results;
         size_t n_results;
 };

@@ -95,6 +95,41 @@ TEST(a_function_without_requirements_is_called_once)
         tear_down();
 }
 
+static int answer_one(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        static struct fn_resource resource;
+
+        fn_response_init(rsp, req);
+        resource = (struct fn_resource) { .name = STR("x"),
+                                          .object = { .value = parse("{\"a\":1}") },
+                                          .ready = FN_READY_TRUE };
+        rsp->desired.has_composite = true;
+        rsp->desired.composite =
+                (struct fn_resource) { .object = { .value = parse("{\"c\":1}") }, .ready = FN_READY_FALSE };
+        rsp->desired.resources = &resource;
+        rsp->desired.n_resources = 1;
+        return 0;
+}
+
+static const struct builtin_function one_resource = { .name = "f", .run = answer_one };
+
+TEST(a_record_says_what_the_step_changed)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        ASSERT(run_step(&one_resource, &step, &rsp, &record, &err) >= 0);
+        check_value("record", record.desired_diff,
+                    "[{\"op\":\"add\",\"path\":\"/composite\",\"value\":{\"c\":1}},"
+                    "{\"op\":\"add\",\"path\":\"/compositeReady\",\"value\":\"False\"},"
+                    "{\"op\":\"add\",\"path\":\"/ready/x\",\"value\":\"True\"},"
+                    "{\"op\":\"add\",\"path\":\"/resources/x\",\"value\":{\"a\":1}}]");
+        tear_down();
+}
+
 TEST(only_functions_that_want_a_tag_get_one)
 {
         _cleanup_err_ struct err err = { 0 };
