@@ -1,5 +1,7 @@
 #include "render-run.h"
 
+#include "features.h"
+
 /* In the order of enum render_format. */
 static const char *const formats[] = { "yaml", "json", NULL };
 
@@ -68,6 +70,7 @@ static const struct setting settings_table[] = {
           .min = 1,
           .max = INT64_MAX,
           .help = "How long the render of one composite resource may take." },
+        FEATURE_SETTINGS,
 };
 
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)

@@ -28,6 +28,7 @@ extern const struct command command_function;
 extern const struct command command_function_call;
 extern const struct command command_function_init;
 extern const struct command command_function_serve;
+extern const struct command command_gates;
 extern const struct command command_internal;
 extern const struct command command_internal_render;
 extern const struct command command_json;

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 
 static const struct command *const commands[] = {
-        &command_render, &command_composition, &command_function, &command_json,
-        &command_yaml,   &command_version,     &command_internal, NULL,
+        &command_render, &command_composition, &command_function, &command_json, &command_yaml,
+        &command_gates,  &command_version,     &command_internal, NULL,
 };
 
 static const struct setting help_setting = { .name = "help", .short_name = 'h', .type = SETTING_BOOL };

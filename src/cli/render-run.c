@@ -1,6 +1,7 @@
 #include "render-run.h"
 
 #include "buf.h"
+#include "features.h"
 #include "input.h"
 #include "render-files.h"
 #include "render-print.h"
@@ -105,7 +106,8 @@ static int load(struct session *s, struct arguments arguments, struct err *err)
         if (r < 0 || (xrd.n && (r = render_files_load_definitions(s->arena, xrd, &s->files, err)) < 0) ||
             (r = render_files_register(&s->files, s->registry, err)) < 0 || (r = load_resources(s, err)) < 0 ||
             (schemas.n && (r = render_files_load_schemas(s->arena, schemas, &s->input.schemas, err)) < 0) ||
-            (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0)
+            (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0 ||
+            (r = features_read(s->settings, &s->input.features, err)) < 0)
                 return r;
         s->schemas = render_schemas_new(s->arena, &s->files);
         s->revisions = ARENA_NEW_ARRAY(s->arena, const struct value *, s->files.compositions.n);

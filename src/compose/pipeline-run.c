@@ -8,7 +8,10 @@ static struct step step_of(const struct value *v)
         return (struct step) {
                 .name = name.n ? name : value_str(value_get(v, STR("name"))),
                 .function = value_str(value_find(v, "functionRef", "name")),
+                .choice = { value_str(value_find(v, "functionRevisionRef", "name")),
+                            value_find(v, "functionRevisionSelector", "matchLabels") },
                 .input = value_get(v, STR("input")),
+                .input_ref = value_get(v, STR("inputRef")),
                 .credentials = value_get(v, STR("credentials")),
                 .requirements = value_get(v, STR("requirements")),
                 .allowed_extra_resources = value_get(v, STR("allowedExtraResources")),
@@ -98,6 +101,7 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 .run = r->run,
                 .cluster = r->options->cluster,
                 .registry = r->options->registry,
+                .features = r->options->features,
                 .policy = r->options->extra_resources,
                 .timeout_ns = r->options->step_timeout_ns,
                 .wants_diff = r->options->wants_records,

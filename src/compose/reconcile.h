@@ -21,6 +21,7 @@ struct reconcile_options {
         struct cluster *cluster;
         struct registry *registry;
         const struct composite_type *type;
+        struct features features;
         enum extra_resources_policy extra_resources;
         int64_t step_timeout_ns;
         bool is_realtime; /* no requeue while resources are not ready: watches will tell */

@@ -285,6 +285,7 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
                 .cluster = render_cluster(r->cluster),
                 .registry = r->in->registry,
                 .type = &type,
+                .features = r->in->features,
                 .is_realtime = true,
                 .wants_records = r->in->wants_records,
                 .context = r->in->context,

@@ -15,6 +15,7 @@ struct render_input {
         const struct value *context; /* what the first step finds in the context; NULL: nothing */
         struct registry *registry;
         bool wants_records; /* with what each step changed */
+        struct features features;
 };
 
 struct render_output {

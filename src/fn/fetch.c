@@ -258,3 +258,59 @@ int fetch_credentials(struct step_context *c, const struct step *step, struct fn
         req->credentials = p;
         return 0;
 }
+
+/* --- Input --- */
+
+static int composite_namespace(struct step_context *c, struct str *ret, struct err *err)
+{
+        const struct value *composite;
+        int r = fn_struct_value(c->run->arena, &c->observed->composite.object, &composite, err);
+
+        if (r >= 0)
+                *ret = meta_namespace(composite);
+        return r;
+}
+
+static int get_input(struct step_context *c, struct object_key *key, struct fn_struct *ret, struct err *err)
+{
+        struct get_request get = { 0 };
+        const struct kind *kind;
+        int r = cluster_kind(c->cluster, c->run, key->gvk, &kind, err);
+
+        if (r >= 0 && kind->is_namespaced) {
+                r = composite_namespace(c, &key->namespace, err);
+                if (r >= 0 && key->namespace.n == 0)
+                        r = err_set(
+                                err, ERR_INVALID,
+                                "its kind is namespaced, and the composite resource has no namespace to find it in: "
+                                "use a cluster scoped kind");
+        }
+        if (r < 0)
+                return r;
+        get.key = *key;
+        *ret = (struct fn_struct) { 0 };
+        return cluster_get(c->cluster, c->run, &get, &ret->object, err);
+}
+
+int fetch_input(struct step_context *c, const struct step *step, struct fn_struct *input, struct err *err)
+{
+        struct object_key key = { .gvk.kind = value_str(value_get(step->input_ref, STR("kind"))),
+                                  .name = value_str(value_get(step->input_ref, STR("name"))) };
+        struct str api_version = value_str(value_get(step->input_ref, STR("apiVersion")));
+        int r;
+
+        if (!step->input_ref)
+                return 0;
+        if (api_version.n == 0 || key.gvk.kind.n == 0 || key.name.n == 0)
+                return err_set(
+                        err, ERR_INVALID,
+                        "inputRef of Composition pipeline step \"%.*s\" must have an apiVersion, a kind and a name",
+                        STR_ARG(step->name));
+        r = gvk_split_api_version(api_version, &key.gvk.group, &key.gvk.version, err);
+        if (r >= 0)
+                r = get_input(c, &key, input, err);
+        if (r < 0)
+                return err_wrap(err, "cannot get the input of Composition pipeline step \"%.*s\", %.*s %.*s \"%.*s\"",
+                                STR_ARG(step->name), STR_ARG(api_version), STR_ARG(key.gvk.kind), STR_ARG(key.name));
+        return 0;
+}

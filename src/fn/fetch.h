@@ -10,6 +10,9 @@ int fetch_schema(struct step_context *c, const struct step *step, const struct f
                  struct fn_schema *ret, struct err *err);
 int fetch_credentials(struct step_context *c, const struct step *step, struct fn_request *req, struct err *err);
 
+/* What the step's inputRef names becomes *input; nothing is done without one. */
+int fetch_input(struct step_context *c, const struct step *step, struct fn_struct *input, struct err *err);
+
 /* Whether the step may ask for it (spec/seeds 2): 0, or an error that names step, function and selector. */
 int fetch_check(const struct step_context *c, const struct step *step, const struct fn_selector *selector,
                 struct err *err);

@@ -102,6 +102,24 @@ static void set_answers(struct fn_request *req, const struct answers *answers)
         req->n_schemas = answers->n_schemas;
 }
 
+static int check_step(const struct step_context *c, const struct step *step, struct err *err)
+{
+        static const char gate[] = "FunctionRevisionSelectors";
+
+        if (function_choice_is_given(&step->choice) && !feature_is_on(c->features, FEATURE_FUNCTION_REVISION_SELECTORS))
+                return err_set(err, ERR_FORBIDDEN,
+                               "Composition pipeline step \"%.*s\" has a %s, which needs the feature gate %s "
+                               "(--feature-gates=%s=true)",
+                               STR_ARG(step->name),
+                               step->choice.revision.n ? "functionRevisionRef" : "functionRevisionSelector", gate,
+                               gate);
+        if (step->input && step->input_ref)
+                return err_set(err, ERR_INVALID,
+                               "Composition pipeline step \"%.*s\" has both an input and an inputRef: give one of them",
+                               STR_ARG(step->name));
+        return 0;
+}
+
 static int make_request(struct step_context *c, const struct step *step, const struct fn_state *desired,
                         const struct fn_struct *context, struct answers *bootstrap, struct fn_request *ret,
                         struct err *err)
@@ -115,7 +133,8 @@ static int make_request(struct step_context *c, const struct step *step, const s
                 .context = *context,
                 .input = { .value = step->input },
         };
-        if ((r = fetch_credentials(c, step, ret, err)) < 0 || (r = fetch_bootstrap(c, step, bootstrap, err)) < 0)
+        if ((r = check_step(c, step, err)) < 0 || (r = fetch_input(c, step, &ret->input, err)) < 0 ||
+            (r = fetch_credentials(c, step, ret, err)) < 0 || (r = fetch_bootstrap(c, step, bootstrap, err)) < 0)
                 return r;
         set_answers(ret, bootstrap);
         return 0;
@@ -316,7 +335,7 @@ int step_run(struct step_context *c, const struct step *step, const struct fn_st
         r = make_request(c, step, desired, context, &bootstrap, &req, err);
         if (r < 0)
                 return r;
-        r = registry_find(c->registry, step->function, step->function_revision, &f, err);
+        r = registry_find(c->registry, step->function, &step->choice, &f, err);
         if (r >= 0) {
                 if (f->wants_tag)
                         r = fn_request_make_tag(c->run->arena, &req, &req.tag, err);

@@ -2,6 +2,7 @@
  * record behind it (spec/engine 2.2-2.5, spec/seeds 2). */
 #pragma once
 
+#include "features.h"
 #include "registry.h"
 
 enum extra_resources_policy {
@@ -10,12 +11,17 @@ enum extra_resources_policy {
         EXTRA_RESOURCES_OFF,   /* none: the function does not get the capability */
 };
 
-/* What a Composition says about a step. Borrowed from it. */
+/* What a Composition says about a step. Borrowed from it.
+ *
+ * input_ref {apiVersion, kind, name} names an object of the cluster that is the input, whole (seed 000). Where its kind is namespaced it
+ * is looked for in the composite's namespace; a composite that has none can refer to cluster-scoped kinds only. That it is not there is
+ * an error, and so are input and input_ref together. */
 struct step {
         struct str name;
         struct str function;
-        struct str function_revision;                /* resolved; "" without */
+        struct function_choice choice;               /* functionRevisionRef, functionRevisionSelector */
         const struct value *input;                   /* NULL without */
+        const struct value *input_ref;               /* instead of input; NULL without */
         const struct value *credentials;             /* the list as in the Composition; NULL without */
         const struct value *requirements;            /* bootstrap, as in the Composition */
         const struct value *allowed_extra_resources; /* NULL: no list */
@@ -48,6 +54,7 @@ struct step_context {
         struct run *run;
         struct cluster *cluster;
         struct registry *registry;
+        struct features features;
         enum extra_resources_policy policy;
         int64_t timeout_ns; /* of one call; 0: the run's deadline alone */
         bool wants_diff;

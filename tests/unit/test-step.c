@@ -8,6 +8,7 @@ static struct store *store;
 static struct registry *registry;
 static struct run run;
 static struct fn_state observed;
+static struct features features;
 static unsigned calls;
 
 static void put(const char *json)
@@ -31,6 +32,7 @@ static void set_up(void)
         registry = registry_new();
         observed = (struct fn_state) { .is_present = true, .is_open = true };
         calls = 0;
+        features = (struct features) { 0 };
         put("{\"apiVersion\":\"e.org/"
             "v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"b\",\"namespace\":\"ns\",\"labels\":{\"l\":\"1\"}}}");
         put("{\"apiVersion\":\"e.org/"
@@ -55,6 +57,7 @@ static int run_step(const struct builtin_function *f, struct step *step, struct 
                 .registry = registry,
                 .observed = &observed,
                 .wants_diff = true,
+                .features = features,
         };
         struct fn_state desired = { .is_present = true, .is_open = true };
         struct fn_struct context = { .value = &value_empty_object };
@@ -371,4 +374,116 @@ TEST(a_missing_secret_is_an_error_that_names_the_credential)
                     "found");
         ASSERT_INT(calls, 0);
         tear_down();
+}
+
+/* --- Revisions of functions --- */
+
+TEST(a_revision_is_chosen_behind_its_gate)
+{
+        struct function_revision revision = { .name = STR("f-1"), .number = 1, .is_active = true };
+        static const struct {
+                const char *revision, *labels;
+                bool is_on;
+                const char *error;
+        } cases[] = {
+                { "f-1", NULL, true, NULL },
+                { "", "{\"a\":\"b\"}", true,
+                  "cannot run Composition pipeline step \"s\": cannot get gRPC client connection for Function \"f\": "
+                  "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active) with "
+                  "labels a=b: none of the Function's 1 revisions has them" },
+                { "f-1", NULL, false,
+                  "Composition pipeline step \"s\" has a functionRevisionRef, which needs the feature gate "
+                  "FunctionRevisionSelectors (--feature-gates=FunctionRevisionSelectors=true)" },
+                { "", "{}", false,
+                  "Composition pipeline step \"s\" has a functionRevisionSelector, which needs the feature gate "
+                  "FunctionRevisionSelectors (--feature-gates=FunctionRevisionSelectors=true)" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct step step = { 0 };
+                struct step_record record;
+                struct fn_response rsp;
+                int r;
+
+                set_up();
+                features = features_with((struct features) { 0 }, FEATURE_FUNCTION_REVISION_SELECTORS, cases[i].is_on);
+                revision.function = function_builtin(&nothing);
+                registry_set_revision(registry, STR("f"), &revision);
+                step.choice.revision = str_from(cases[i].revision);
+                step.choice.match_labels = cases[i].labels ? parse(cases[i].labels) : NULL;
+                r = run_step(NULL, &step, &rsp, &record, &err);
+                ASSERT_CASE(err_message(&err), (r < 0) == (cases[i].error != NULL));
+                ASSERT_TEXT(err_message(&err), cases[i].error ? cases[i].error : "no error");
+                ASSERT_INT(calls, cases[i].error ? 0 : 1);
+                tear_down();
+        }
+}
+
+/* --- Input by reference --- */
+
+static int look_at_input(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        const struct value *input;
+
+        calls++;
+        fn_response_init(rsp, req);
+        ASSERT(fn_struct_value(r->arena, &req->input, &input, err) >= 0);
+        rsp->context.value = input;
+        return 0;
+}
+
+static const struct builtin_function input_taker = { .name = "f", .run = look_at_input };
+
+TEST(the_input_may_be_an_object_of_the_cluster)
+{
+        static const struct {
+                const char *composite, *ref, *input, *spec, *error;
+        } cases[] = {
+                { "{\"metadata\":{\"namespace\":\"ns\"}}",
+                  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"in\"}", NULL, "{\"a\":\"b\"}", NULL },
+                { "{\"metadata\":{\"name\":\"x\"}}",
+                  "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"name\":\"in\"}",
+                  NULL, NULL,
+                  "cannot get the input of Composition pipeline step \"s\", apiextensions.k8s.io/v1 "
+                  "CustomResourceDefinition \"in\": customresourcedefinitions.apiextensions.k8s.io \"in\" not found" },
+                { "{\"metadata\":{\"name\":\"x\"}}", "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"in\"}",
+                  NULL, NULL,
+                  "cannot get the input of Composition pipeline step \"s\", v1 ConfigMap \"in\": its kind is "
+                  "namespaced, "
+                  "and the composite resource has no namespace to find it in: use a cluster scoped kind" },
+                { "{\"metadata\":{\"namespace\":\"other\"}}",
+                  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"in\"}", NULL, NULL,
+                  "cannot get the input of Composition pipeline step \"s\", v1 ConfigMap \"in\": configmaps \"in\" not "
+                  "found" },
+                { "{}", "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"in\"}", "{}", NULL,
+                  "Composition pipeline step \"s\" has both an input and an inputRef: give one of them" },
+                { "{}", "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}", NULL, NULL,
+                  "inputRef of Composition pipeline step \"s\" must have an apiVersion, a kind and a name" },
+                { "{}", "{\"apiVersion\":\"a/b/c\",\"kind\":\"Thing\",\"name\":\"in\"}", NULL, NULL,
+                  "cannot get the input of Composition pipeline step \"s\", a/b/c Thing \"in\": unexpected "
+                  "GroupVersion "
+                  "string: a/b/c" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct step step = { 0 };
+                struct step_record record;
+                struct fn_response rsp;
+
+                set_up();
+                put("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"in\",\"namespace\":\"ns\"},"
+                    "\"data\":{\"a\":\"b\"}}");
+                observed.has_composite = true;
+                observed.composite.object.value = parse(cases[i].composite);
+                step.input_ref = parse(cases[i].ref);
+                step.input = cases[i].input ? parse(cases[i].input) : NULL;
+                run_step(&input_taker, &step, &rsp, &record, &err);
+                ASSERT_TEXT(err_message(&err), cases[i].error ? cases[i].error : "no error");
+                if (cases[i].spec)
+                        check_value("input", value_get(rsp.context.value, STR("data")), cases[i].spec);
+                ASSERT_INT(calls, cases[i].error ? 0 : 1);
+                tear_down();
+        }
 }

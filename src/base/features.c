@@ -1,0 +1,76 @@
+#include "features.h"
+
+const struct gate feature_table[_FEATURE_COUNT] = {
+        [FEATURE_FUNCTION_RESPONSE_CACHE] = {
+                .name = "FunctionResponseCache",
+                .stage = GATE_ALPHA,
+                .help = "Keep what functions answer for as long as their TTL says.",
+        },
+        [FEATURE_FUNCTION_REVISION_SELECTORS] = {
+                .name = "FunctionRevisionSelectors",
+                .stage = GATE_ALPHA,
+                .help = "Let pipeline steps choose a revision of their function.",
+        },
+        [FEATURE_REQUIREMENTS_CACHE] = {
+                .name = "RequirementsCache",
+                .stage = GATE_ALPHA,
+                .help = "Give functions at their first call what they asked for in the last run.",
+        },
+};
+
+const struct gates feature_gates_default = { .table = feature_table, .n = _FEATURE_COUNT };
+
+static const char *const enable_settings[_FEATURE_COUNT] = {
+        [FEATURE_FUNCTION_RESPONSE_CACHE] = "enable-function-response-cache",
+        [FEATURE_FUNCTION_REVISION_SELECTORS] = "enable-function-revision-selectors",
+        [FEATURE_REQUIREMENTS_CACHE] = "enable-requirements-cache",
+};
+
+struct features features_with(struct features f, enum feature which, bool is_on)
+{
+        if (feature_is_on(f, which) != is_on)
+                f.changed ^= 1ull << which;
+        return f;
+}
+
+/* What one source says, over what lesser ones said. */
+static int read_source(const struct settings *settings, enum setting_source source, struct gates *g, struct err *err)
+{
+        int r = gates_set(g, settings_value(settings, "feature-gates")->from[source], err);
+
+        for (size_t i = 0; r >= 0 && i < _FEATURE_COUNT; i++) {
+                const struct setting_value *v = settings_value(settings, enable_settings[i]);
+
+                if (v->source == source && source != SOURCE_DEFAULT)
+                        g->is_on[i] = v->b;
+        }
+        return r;
+}
+
+int features_read(const struct settings *settings, struct features *ret, struct err *err)
+{
+        struct features f = { 0 };
+        struct gates g;
+        int r = 0;
+
+        gates_init(&g, feature_table, _FEATURE_COUNT);
+        for (enum setting_source s = SOURCE_DEFAULT; r >= 0 && s < _SOURCE_COUNT; s++)
+                r = read_source(settings, s, &g, err);
+        for (enum feature i = 0; r >= 0 && i < _FEATURE_COUNT; i++)
+                f = features_with(f, i, g.is_on[i]);
+        gates_done(&g);
+        if (r >= 0)
+                *ret = f;
+        return r;
+}
+
+void features_append_list(struct buf *b, struct features f)
+{
+        struct gates g;
+
+        gates_init(&g, feature_table, _FEATURE_COUNT);
+        for (enum feature i = 0; i < _FEATURE_COUNT; i++)
+                g.is_on[i] = feature_is_on(f, i);
+        gates_append_list(b, &g);
+        gates_done(&g);
+}
