@@ -164,6 +164,7 @@ static int run(const struct command *c, const struct settings *settings, struct 
                 return command_print_usage_error(c, &err);
         }
         registry = registry_new();
+        functions_register_native(registry);
         registry_set_hint(registry, " - is it listed in the render input?");
         r = render(&run, registry, &out, &err);
         if (r < 0)

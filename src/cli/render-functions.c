@@ -113,6 +113,7 @@ static bool register_by_name(void *arg, struct str name)
 
 int render_files_register(const struct render_files *files, struct registry *registry, struct err *err)
 {
+        functions_register_native(registry);
         if (files->functions.n == 0)
                 any_step(files, register_by_name, registry);
         for (size_t i = 0; i < files->functions.n; i++) {

@@ -2,6 +2,7 @@
 #include "render-files.h"
 
 #include "buf.h"
+#include "composition.h"
 
 /* --- Whether one fits --- */
 
@@ -64,19 +65,14 @@ static int check_labels(const struct manifest *composition, const struct value *
         return 0;
 }
 
-/* Without a mode it is what its fields say (spec/seeds 1). */
 static int check_mode(const struct manifest *composition, struct err *err)
 {
-        const struct value *spec = value_get(composition->object, STR("spec"));
-        struct str mode = value_str(value_get(spec, STR("mode")));
+        const struct value *mode = value_find(composition->object, "spec", "mode");
+        enum composition_mode ignored;
 
-        if (str_equal(mode, STR("Pipeline")) || (mode.n == 0 && value_get(spec, STR("pipeline"))))
+        if (composition_mode(composition->object, &ignored, err) >= 0)
                 return 0;
-        err_set(err, ERR_UNSUPPORTED,
-                "render only supports Composition Function pipelines: Composition \"%.*s\" must use spec.mode: "
-                "Pipeline",
-                STR_ARG(meta_name(composition->object)));
-        return manifest_error(composition, STR("spec.mode"), err);
+        return manifest_error(composition, mode ? STR("spec.mode") : STR("spec"), err);
 }
 
 static int check(const struct manifest *composition, const struct value *composite, struct err *err)

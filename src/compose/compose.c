@@ -67,8 +67,15 @@ static int prepare_one(struct reconcile *r, const struct fn_resource *wanted, st
         struct composed_scope scope = { .composite = r->xr.object, .is_namespaced = r->is_namespaced };
         struct fn_struct given = wanted->object;
         const struct value *object;
-        int e = fn_struct_value(r->arena, &given, &object, err);
+        int e;
 
+        *ret = (struct composed_resource) { .key = wanted->name, .is_ready = wanted->ready == FN_READY_TRUE };
+        if (wanted->is_kept && observed) {
+                ret->object = observed->value;
+                ret->is_kept = ret->is_synced = true;
+                return 0;
+        }
+        e = fn_struct_value(r->arena, &given, &object, err);
         if (e >= 0)
                 e = value_settle(r->arena, object ? object : &value_empty_object, &object, err);
         if (e < 0)
@@ -78,7 +85,6 @@ static int prepare_one(struct reconcile *r, const struct fn_resource *wanted, st
                 if (e < 0)
                         return e;
         }
-        *ret = (struct composed_resource) { .key = wanted->name, .is_ready = wanted->ready == FN_READY_TRUE };
         return composed_prepare(r->arena, &scope, wanted->name, object, observed ? observed->value : NULL, &ret->object,
                                 err);
 }
@@ -307,7 +313,7 @@ static int apply_all(struct reconcile *r, struct err *err)
                         return e;
         }
         for (size_t i = 0; i < r->n_composed; i++) {
-                e = apply_one(r, &r->composed[i], manager, err);
+                e = r->composed[i].is_kept ? 0 : apply_one(r, &r->composed[i], manager, err);
                 if (e < 0)
                         return e;
         }
@@ -369,7 +375,8 @@ int compose(struct reconcile *r, struct err *err)
         struct fn_state desired;
         int e;
 
-        if ((e = observe(r, err)) < 0 || (e = run_pipeline(r, &desired, err)) < 0)
+        if ((e = composition_read(r->arena, r->revision, &r->composition, err)) < 0 || (e = observe(r, err)) < 0 ||
+            (e = run_pipeline(r, &desired, err)) < 0)
                 return e;
         if ((e = fn_state_open(r->arena, &desired, err)) < 0 || (e = prepare_all(r, &desired, err)) < 0)
                 return e;

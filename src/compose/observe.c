@@ -34,8 +34,8 @@ static bool is_foreign(const struct reconcile *r, const struct value *object)
 }
 
 /* 1 when it was added, 0 when it does not count. */
-static int observe_one(struct reconcile *r, const struct resource_reference *ref, struct observed_resource *ret,
-                       struct err *err)
+static int observe_one(struct reconcile *r, const struct resource_reference *ref, size_t place,
+                       struct observed_resource *ret, struct err *err)
 {
         struct get_request get = {
                 .key = { .gvk = { .kind = ref->kind }, .namespace = ref->namespace, .name = ref->name }
@@ -57,6 +57,8 @@ static int observe_one(struct reconcile *r, const struct resource_reference *ref
         if (is_foreign(r, ret->value))
                 return 0;
         ret->key = composed_key(ret->value);
+        if (ret->key.n == 0 && r->composition.is_anonymous)
+                ret->key = composition_anonymous_key(r->arena, place);
         if (ret->key.n == 0)
                 return err_set(err, ERR_INVALID,
                                "encountered composed resource without required "
@@ -89,7 +91,7 @@ int observe(struct reconcile *r, struct err *err)
         r->observed = ARENA_NEW_ARRAY(r->arena, struct observed_resource, n + 1);
         for (size_t i = 0; i < n; i++) {
                 struct observed_resource o = { 0 };
-                int e = refs[i].name.n ? observe_one(r, &refs[i], &o, err) : 0;
+                int e = refs[i].name.n ? observe_one(r, &refs[i], i, &o, err) : 0;
 
                 if (e < 0)
                         return err_wrap(err, "cannot get existing composed resources");

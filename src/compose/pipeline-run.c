@@ -1,25 +1,6 @@
 /* Running the steps of a revision's pipeline (spec/engine 2.2, 2.3, 2.8). */
 #include "reconcile-state.h"
 
-static struct step step_of(const struct value *v)
-{
-        struct str name = value_str(value_get(v, STR("step")));
-
-        return (struct step) {
-                .name = name.n ? name : value_str(value_get(v, STR("name"))),
-                .function = value_str(value_find(v, "functionRef", "name")),
-                .choice = { value_str(value_find(v, "functionRevisionRef", "name")),
-                            value_find(v, "functionRevisionSelector", "matchLabels") },
-                .input = value_get(v, STR("input")),
-                .input_ref = value_get(v, STR("inputRef")),
-                .credentials = value_get(v, STR("credentials")),
-                .requirements = value_get(v, STR("requirements")),
-                .allowed_extra_resources = value_get(v, STR("allowedExtraResources")),
-                .max_iterations = value_int(value_get(v, STR("maxIterations")), 0),
-                .watches_extra_resources = value_bool(value_get(v, STR("watchExtraResources")), false),
-        };
-}
-
 /* Everything observed, once for all steps. */
 static int observed_state(struct reconcile *r, struct fn_state *ret, struct err *err)
 {
@@ -92,9 +73,21 @@ static void note_ttl(struct reconcile *r, int64_t ttl_ns)
                 r->ttl_ns = ttl_ns;
 }
 
+static int check_functions(const struct reconcile *r, struct err *err)
+{
+        const struct value *first = value_item(r->composition.functions, 0);
+
+        if (!first)
+                return 0;
+        return err_set(
+                err, ERR_UNSUPPORTED,
+                "Composition \"%.*s\": function \"%.*s\" of spec.functions is a container, and containers cannot be "
+                "run yet: move it to a step of spec.pipeline",
+                STR_ARG(composition_name(r->revision)), STR_ARG(value_str(value_get(first, STR("name")))));
+}
+
 int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *err)
 {
-        const struct value *pipeline = value_find(r->revision, "spec", "pipeline");
         struct fn_state observed, desired = { .is_present = true, .is_open = true };
         struct fn_struct context = { .value = r->options->context ?: &value_empty_object };
         struct step_context c = {
@@ -111,23 +104,27 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 .on_fetch = r->options->on_fetch,
                 .on_fetch_arg = r->options->hooks_arg,
         };
-        int e = observed_state(r, &observed, err);
+        int e = check_functions(r, err);
 
+        if (e >= 0)
+                e = observed_state(r, &observed, err);
         if (e < 0)
                 return e;
-        r->records = ARENA_NEW_ARRAY(r->arena, struct step_record, value_count(pipeline) + 1);
-        VALUE_FOREACH_ITEM (item, pipeline) {
-                struct step step = step_of(item);
+        for (size_t i = 0; i < r->composition.warnings.n; i++)
+                reconcile_event(r, true, STR("ComposeResources"), "%.*s", STR_ARG(r->composition.warnings.p[i]));
+        r->records = ARENA_NEW_ARRAY(r->arena, struct step_record, r->composition.n_steps + 1);
+        for (size_t i = 0; i < r->composition.n_steps; i++) {
+                const struct step *step = &r->composition.steps[i];
                 struct fn_response rsp;
 
-                e = step_run(&c, &step, &desired, &context, &rsp, &r->records[r->n_records++], err);
+                e = step_run(&c, step, &desired, &context, &rsp, &r->records[r->n_records++], err);
                 if (e < 0)
                         return e;
                 desired = rsp.desired;
                 context = rsp.context;
                 note_ttl(r, rsp.ttl_ns);
                 collect_conditions(r, &rsp);
-                e = collect_results(r, &step, &rsp, err);
+                e = collect_results(r, step, &rsp, err);
                 if (e < 0)
                         return e;
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composite.h"
+#include "composition.h"
 #include "reconcile.h"
 #include "vec.h"
 
@@ -23,6 +24,7 @@ struct composed_resource {
         const struct value *object;
         bool is_ready;
         bool is_synced;
+        bool is_kept; /* as it is: not applied, not deleted */
 };
 
 struct reconcile {
@@ -32,6 +34,7 @@ struct reconcile {
         struct composite xr; /* as it is in memory */
         const struct value *status_before;
         const struct value *revision;
+        struct composition composition; /* what the revision means */
         bool is_namespaced;
 
         struct observed_resource *observed; /* by key */

@@ -58,6 +58,7 @@ struct fn_resource {
         struct fn_struct object;
         struct fn_bytes_map connection;
         enum fn_ready ready;
+        bool is_kept; /* desired as it is observed, whatever its object says; only a native function says so, and no wire */
 };
 
 /* Observed or desired state. A state that came as bytes is opened by the first fn_state_open. */

@@ -6,6 +6,11 @@
 
 struct registry;
 
+/* Names under which a registry holds the functions that stand for fields of a Composition (spec/engine 8), which names none. No
+ * Function can have such a name. */
+#define NATIVE_PATCH_AND_TRANSFORM STR("native:patch-and-transform")
+#define NATIVE_ENVIRONMENT_CONFIGS STR("native:environment-configs")
+
 struct registry *registry_new(void);
 void registry_free(struct registry *r);
 

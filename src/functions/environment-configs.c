@@ -292,7 +292,8 @@ static int build_environment(struct configs *c, struct fn_response *rsp)
         return 0;
 }
 
-static int answer(struct arena *a, struct fn_request *req, struct fn_response *rsp, struct err *err)
+/* Where the Composition itself has the environment, its default data needs no config beside it. */
+static int answer(struct arena *a, struct fn_request *req, struct fn_response *rsp, bool is_native, struct err *err)
 {
         struct config_input input = { 0 };
         struct configs c = { .arena = a, .req = req, .err = err };
@@ -301,27 +302,45 @@ static int answer(struct arena *a, struct fn_request *req, struct fn_response *r
         if (r < 0)
                 return err_wrap(err, "cannot get Function input from *v1.RunFunctionRequest");
         c.spec = input.spec;
-        if (!c.spec || !c.spec->sources.is_set)
+        if (!c.spec || (!c.spec->sources.is_set && !is_native))
                 return 0;
         r = build_requirements(&c, rsp);
         if (r < 0)
                 return err_wrap(err, "cannot build requirements");
-        return req->required_resources.n ? build_environment(&c, rsp) : 0;
+        if (req->required_resources.n || (is_native && rsp->requirements.n_resources == 0))
+                return build_environment(&c, rsp);
+        return 0;
 }
 
-static int run_environment_configs(struct run *run, struct fn_request *req, struct fn_response *rsp,
-                                   struct err *err _unused_)
+static int run(struct run *run, struct fn_request *req, struct fn_response *rsp, bool is_native)
 {
         _cleanup_err_ struct err problem = { 0 };
 
         fn_response_init(rsp, req);
-        if (answer(run->arena, req, rsp, &problem) < 0)
+        if (answer(run->arena, req, rsp, is_native, &problem) < 0)
                 fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "%s", err_message(&problem));
         return 0;
+}
+
+static int run_environment_configs(struct run *r, struct fn_request *req, struct fn_response *rsp,
+                                   struct err *err _unused_)
+{
+        return run(r, req, rsp, false);
+}
+
+static int run_native(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err _unused_)
+{
+        return run(r, req, rsp, true);
 }
 
 const struct builtin_function function_environment_configs = {
         .name = "function-environment-configs",
         .is_pure = true,
         .run = run_environment_configs,
+};
+
+const struct builtin_function function_native_environment_configs = {
+        .name = "native:environment-configs",
+        .is_pure = true,
+        .run = run_native,
 };

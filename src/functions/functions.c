@@ -30,3 +30,9 @@ const struct builtin_function *builtin_find(struct str name)
                         return builtin_functions[i];
         return NULL;
 }
+
+void functions_register_native(struct registry *r)
+{
+        registry_set(r, NATIVE_PATCH_AND_TRANSFORM, function_builtin(&function_native_patch_and_transform));
+        registry_set(r, NATIVE_ENVIRONMENT_CONFIGS, function_builtin(&function_native_environment_configs));
+}

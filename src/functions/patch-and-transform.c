@@ -23,6 +23,7 @@ struct session {
         struct pt_object environment;
         struct pt_details details;
         bool has_skipped; /* a resource that lacks a required field */
+        bool is_native;   /* the rules of `mode: Resources` */
 };
 
 /* A template while it is rendered. */
@@ -36,6 +37,7 @@ struct rendering {
         struct pt_object composed;
         bool is_ready;
         bool is_skipped;
+        bool is_terminal; /* the failure of a patch to something else than the resource */
         size_t n_patches; /* so far, those of sets each on its own */
 };
 
@@ -268,8 +270,9 @@ static int judge(struct rendering *t, const struct pt_patch *patch, size_t index
 
         if (r == ERR_NOT_FOUND && !pt_patch_is_required(patch))
                 return 0;
-        if (r != ERR_NOT_FOUND) {
+        if (r != ERR_NOT_FOUND || (t->s->is_native && pt_patch_type(patch)->to == PT_COMPOSED)) {
                 err_move(err, problem);
+                t->is_terminal = pt_patch_type(patch)->to != PT_COMPOSED;
                 return err_wrap(err, "cannot render composed resource %.*s %.*s patch at index %zu",
                                 STR_ARG(t->quoted_name), STR_ARG(type), index);
         }
@@ -333,23 +336,66 @@ static int check_time(const struct session *s, struct err *err)
         return cancel_check(s->run->cancel, err);
 }
 
+/* `mode: Resources` leaves the kind of what exists alone. */
+static int check_kind(const struct rendering *t, struct err *err)
+{
+        struct str was = value_str(value_get(t->observed.root, STR("kind")));
+        struct str is = value_str(value_get(t->composed.root, STR("kind")));
+
+        if (!t->is_observed || str_equal(was, is))
+                return 0;
+        return err_set(
+                err, ERR_INVALID,
+                "cannot render composed resource %.*s: cannot change the kind of a composed resource from %.*s to "
+                "%.*s (possible composed resource template mismatch)",
+                STR_ARG(t->quoted_name), STR_ARG(was), STR_ARG(is));
+}
+
+static int render_patched(struct rendering *t, struct err *err)
+{
+        int r = begin_composed(t, err);
+
+        if (r >= 0)
+                r = use_observed(t, err);
+        if (r >= 0 && t->s->is_native)
+                r = check_kind(t, err);
+        return r < 0 ? r : apply_patches(t, &t->template->patches, err);
+}
+
+/* In `mode: Resources` what cannot be rendered is told and stays as it is, and the others go on. */
+static void skip(struct rendering *t, const struct err *problem)
+{
+        fn_response_add_result(t->s->arena, t->s->rsp, FN_SEVERITY_WARNING, "%s", err_message(problem));
+        t->is_skipped = true;
+}
+
+static void keep(struct session *s, struct str name)
+{
+        struct fn_resource *resource = ARENA_NEW(s->arena, struct fn_resource);
+
+        *resource = (struct fn_resource) { .name = name, .object = { .value = &value_empty_object }, .is_kept = true };
+        map_set(&s->desired, name, resource);
+}
+
 static int render(struct session *s, const struct pt_template *template, struct err *err)
 {
         struct rendering t = { .s = s, .template = template, .quoted_name = go_quote(s->arena, template->name) };
+        _cleanup_err_ struct err problem = { 0 };
         int r = check_time(s, err);
 
-        if (r >= 0)
-                r = begin_composed(&t, err);
-        if (r >= 0)
-                r = use_observed(&t, err);
-        if (r >= 0)
-                r = apply_patches(&t, &template->patches, err);
         if (r < 0)
                 return r;
+        r = render_patched(&t, &problem);
+        if (r < 0 && (!s->is_native || t.is_terminal))
+                return err_move(err, &problem);
+        if (r < 0)
+                skip(&t, &problem);
         if (t.is_skipped)
                 s->has_skipped = true;
         else
                 set_desired(s, template->name, t.composed.root, t.is_ready ? FN_READY_TRUE : FN_READY_UNSPECIFIED);
+        if (t.is_skipped && s->is_native && fn_state_find(&s->req->observed, template->name))
+                keep(s, template->name);
         return arena_check(s->arena, err);
 }
 
@@ -455,10 +501,10 @@ static int run_steps(struct session *s, struct err *problem)
         return r;
 }
 
-static int run_patch_and_transform(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
+static int answer(struct run *run, struct fn_request *req, struct fn_response *rsp, bool is_native, struct err *err)
 {
         _cleanup_err_ struct err problem = { 0 };
-        struct session s = { .arena = run->arena, .run = run, .req = req, .rsp = rsp };
+        struct session s = { .arena = run->arena, .run = run, .req = req, .rsp = rsp, .is_native = is_native };
         int r;
 
         fn_response_init(rsp, req);
@@ -481,6 +527,22 @@ static int run_patch_and_transform(struct run *run, struct fn_request *req, stru
                 fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "%s", err_message(&problem));
         return 0;
 }
+
+static int run_patch_and_transform(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        return answer(run, req, rsp, false, err);
+}
+
+static int run_native(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        return answer(run, req, rsp, true, err);
+}
+
+const struct builtin_function function_native_patch_and_transform = {
+        .name = "native:patch-and-transform",
+        .is_pure = true,
+        .run = run_native,
+};
 
 const struct builtin_function function_patch_and_transform = {
         .name = "function-patch-and-transform",
