@@ -131,8 +131,8 @@ static int delete_one(struct reconcile *r, const struct observed_resource *o, st
         };
         int e;
 
-        run.cause = arena_printf(r->arena, "%.*s: resource \"%.*s\" is no longer desired", STR_ARG(r->run->cause),
-                                 STR_ARG(o->key));
+        run.cause = arena_printf(r->arena, "%.*s: CompositionRevision \"%.*s\" no longer desires resource \"%.*s\"",
+                                 STR_ARG(r->run->cause), STR_ARG(meta_name(r->revision)), STR_ARG(o->key));
         e = cluster_write(r->options->cluster, &run, &update, &result, err);
         if (e < 0)
                 return ignore_not_found(e, err) ? 0 : e;
@@ -188,28 +188,12 @@ static struct value minimal(struct reconcile *r)
         return object_builder_finish(&b);
 }
 
-static int apply(struct reconcile *r, const struct value *object, struct str subresource, struct str manager,
-                 struct write_result *ret, struct err *err)
-{
-        struct write_request req = {
-                .verb = WRITE_APPLY,
-                .key = object_key_of(object),
-                .subresource = subresource,
-                .body = object,
-                .manager = manager,
-                .force = true,
-        };
-
-        return cluster_write(r->options->cluster, r->run, &req, ret, err);
-}
-
 static int persist_references(struct reconcile *r, struct err *err)
 {
         struct resource_reference *refs = ARENA_NEW_ARRAY(r->arena, struct resource_reference, r->n_composed + 1);
         struct composite wanted = { .is_legacy = r->xr.is_legacy };
-        struct write_result result;
+        const struct value *answer;
         struct value list;
-        int e;
 
         for (size_t i = 0; i < r->n_composed; i++) {
                 const struct value *object = r->composed[i].object;
@@ -225,10 +209,12 @@ static int persist_references(struct reconcile *r, struct err *err)
         list = composite_refs_value(r->arena, refs, r->n_composed, r->is_namespaced);
         wanted.object = value_put(r->arena, minimal(r));
         wanted = composite_with(r->arena, &wanted, STR("resourceRefs"), value_put(r->arena, list));
-        e = apply(r, wanted.object, STR(""), MANAGER_COMPOSITE, &result, err);
-        if (e < 0)
+        if (reconcile_apply(r, wanted.object, MANAGER_COMPOSITE, r->live, &answer, err) < 0)
                 return err_wrap(err, "cannot update composed resource references");
-        r->xr = composite_with(r->arena, &r->xr, STR("resourceRefs"), value_put(r->arena, list));
+        if (r->options->revision)
+                r->xr = composite_with(r->arena, &r->xr, STR("resourceRefs"), value_put(r->arena, list));
+        else
+                reconcile_adopt(r, answer);
         return 0;
 }
 
@@ -248,8 +234,9 @@ static bool has_manager(const struct value *object, struct str prefix, size_t *r
 }
 
 /* Objects that were written before server-side apply was used give up what nobody claims any more (2.12). */
-static int upgrade_managers(struct reconcile *r, const struct value *object, struct err *err)
+static int upgrade_managers(struct reconcile *r, struct observed_resource *o, struct err *err)
 {
+        const struct value *object = o->value;
         size_t ssa, first;
         bool has_ssa = has_manager(object, STR("apiextensions.crossplane.io/composed"), &ssa);
         bool has_first = has_manager(object, STR("before-first-apply"), &first);
@@ -281,23 +268,25 @@ static int upgrade_managers(struct reconcile *r, const struct value *object, str
         req.body = value_put(r->arena, array_builder_finish(&operations));
         req.manager = MANAGER_CONTROLLER;
         e = cluster_write(r->options->cluster, r->run, &req, &result, err);
+        if (e >= 0)
+                o->value = result.value;
         return ignore_not_found(e, err) ? 0 : e;
 }
 
 static int apply_one(struct reconcile *r, struct composed_resource *c, struct str manager, struct err *err)
 {
+        const struct observed_resource *observed = find_observed(r, c->key);
         _cleanup_err_ struct err inner = { 0 };
-        struct write_result result;
-        int e = apply(r, c->object, STR(""), manager, &result, &inner);
+        int e = reconcile_apply(r, c->object, manager, observed ? observed->value : NULL, &c->object, &inner);
 
         c->is_synced = e >= 0;
-        if (e >= 0) {
-                c->object = result.value;
+        if (e >= 0)
                 return 0;
-        }
         err_wrap(&inner, "cannot apply composed resource \"%.*s\"", STR_ARG(c->key));
-        if (inner.reason != REASON_INVALID)
+        if (inner.reason != REASON_INVALID) {
+                r->refused = c->object;
                 return err_move(err, &inner);
+        }
         reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(&inner));
         return 0;
 }
@@ -308,7 +297,7 @@ static int apply_all(struct reconcile *r, struct err *err)
         int e;
 
         for (size_t i = 0; i < r->n_observed; i++) {
-                e = r->options->revision ? 0 : upgrade_managers(r, r->observed[i].value, err);
+                e = r->options->revision ? 0 : upgrade_managers(r, &r->observed[i], err);
                 if (e < 0)
                         return e;
         }
@@ -322,8 +311,20 @@ static int apply_all(struct reconcile *r, struct err *err)
 
 /* --- Status --- */
 
+/* A condition that the composite has is not the functions' to change in this way. */
+static bool brings_conditions(const struct reconcile *r, const struct value *status)
+{
+        struct condition there;
+
+        VALUE_FOREACH_ITEM (item, value_get(status, STR("conditions")))
+                if (!condition_get(r->xr.object, condition_of(item).type, &there))
+                        return true;
+        return false;
+}
+
 /* What the functions want of the composite, as something that can be applied: its identity is the engine's. */
-static int wanted_composite(struct reconcile *r, struct fn_state *desired, const struct value **ret, struct err *err)
+static int wanted_composite(struct reconcile *r, struct fn_state *desired, const struct value **ret,
+                            bool *ret_brings_conditions, struct err *err)
 {
         const struct value *conditions = value_find(r->xr.object, "status", "conditions");
         const struct value *object = NULL, *status;
@@ -340,11 +341,12 @@ static int wanted_composite(struct reconcile *r, struct fn_state *desired, const
         object = meta_with(r->arena, object, STR("name"), value_get(meta(r->xr.object), STR("name")));
         object = meta_with(r->arena, object, STR("namespace"), value_get(meta(r->xr.object), STR("namespace")));
         object = meta_with(r->arena, object, STR("uid"), value_get(meta(r->xr.object), STR("uid")));
+        status = value_get(object, STR("status"));
+        *ret_brings_conditions = brings_conditions(r, status);
         if (value_count(conditions) == 0) {
                 *ret = object;
                 return 0;
         }
-        status = value_get(object, STR("status"));
         if (!value_is_object(status))
                 object = value_with(r->arena, object, STR("status"), &value_empty_object);
         VALUE_FOREACH_ITEM (item, conditions) {
@@ -358,16 +360,13 @@ static int wanted_composite(struct reconcile *r, struct fn_state *desired, const
 
 static int apply_status(struct reconcile *r, struct fn_state *desired, struct err *err)
 {
-        struct write_result result;
         const struct value *wanted;
-        int e = wanted_composite(r, desired, &wanted, err);
+        bool is_new;
+        int e = wanted_composite(r, desired, &wanted, &is_new, err);
 
         if (e >= 0)
-                e = apply(r, wanted, STR("status"), MANAGER_COMPOSITE, &result, err);
-        if (e < 0)
-                return err_wrap(err, "cannot apply composite resource status");
-        r->xr.object = result.value;
-        return 0;
+                e = reconcile_apply_status(r, wanted, is_new, err);
+        return e < 0 ? err_wrap(err, "cannot apply composite resource status") : 0;
 }
 
 int compose(struct reconcile *r, struct err *err)

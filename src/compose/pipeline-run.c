@@ -54,6 +54,8 @@ static int collect_results(struct reconcile *r, const struct step *step, const s
                 case FN_SEVERITY_WARNING:
                         reconcile_event(r, result->severity == FN_SEVERITY_WARNING, reason,
                                         "Pipeline step \"%.*s\": %.*s", STR_ARG(step->name), STR_ARG(result->message));
+                        if (result->target == FN_TARGET_COMPOSITE_AND_CLAIM)
+                                reconcile_tell_claim(r, result->message);
                         break;
                 case FN_SEVERITY_UNSPECIFIED:
                         reconcile_event(

@@ -3,7 +3,9 @@
 
 #include "base64.h"
 #include "buf.h"
+#include "clock.h"
 #include "owner.h"
+#include "timetext.h"
 
 #define SECRET_TYPE STR("connection.crossplane.io/v1alpha1")
 
@@ -72,12 +74,24 @@ static int check_ours(struct reconcile *r, const struct value *secret, struct er
         return 0;
 }
 
+/* Keys are added and replaced, never removed, so a secret that has all of them would stay as it is. */
+static bool has_all(const struct value *data, const struct value *wanted)
+{
+        VALUE_FOREACH_MEMBER (m, wanted) {
+                const struct value *there = value_get(data, m->key);
+
+                if (!there || !value_equal(there, &m->value))
+                        return false;
+        }
+        return true;
+}
+
 static int apply_secret(struct reconcile *r, const struct value *wanted, bool *ret_is_published, struct err *err)
 {
         struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(wanted), .body = wanted };
         _cleanup_err_ struct err inner = { 0 };
-        const struct value *there, *data;
         struct write_result result;
+        const struct value *there;
         int e = cluster_get_value(r->options->cluster, r->run, &req.key, &there, &inner);
 
         if (e < 0 && e != ERR_NOT_FOUND)
@@ -87,8 +101,7 @@ static int apply_secret(struct reconcile *r, const struct value *wanted, bool *r
                 e = check_ours(r, there, err);
                 if (e < 0)
                         return e;
-                data = value_get(there, STR("data"));
-                if (value_equal(data ? data : &value_empty_object, value_get(wanted, STR("data"))))
+                if (has_all(value_get(there, STR("data")), value_get(wanted, STR("data"))))
                         return 0;
                 req.verb = WRITE_MERGE_PATCH;
         }
@@ -97,14 +110,34 @@ static int apply_secret(struct reconcile *r, const struct value *wanted, bool *r
         return e;
 }
 
-int publish(struct reconcile *r, bool *ret_is_published, struct err *err)
+/* When the secret was last published is told in the status. A run that wrote the secret and could not say so leaves it to the next. */
+static void stamp(struct reconcile *r)
+{
+        const struct value *status = value_get(r->xr.object, STR("status"));
+        _cleanup_buf_ struct buf now = BUF_INIT(0);
+        struct object_builder details;
+
+        time_append_rfc3339(&now, clock_wall(), 0);
+        object_builder_init(&details, r->arena, 1);
+        object_builder_add(&details, STR("lastPublishedTime"), value_of_str(buf_to_arena(&now, r->arena)));
+        status = value_with(r->arena, value_is_object(status) ? status : &value_empty_object, STR("connectionDetails"),
+                            value_put(r->arena, object_builder_finish(&details)));
+        r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
+        reconcile_event(r, false, STR("PublishConnectionSecret"), "Successfully published connection details");
+}
+
+int publish(struct reconcile *r, struct err *err)
 {
         const struct value *reference = composite_field(&r->xr, STR("writeConnectionSecretToRef"));
+        bool is_published = false;
         int e;
 
-        *ret_is_published = false;
         if (!r->xr.is_legacy || r->options->revision || !value_is_object(reference))
                 return 0;
-        e = apply_secret(r, make_secret(r, reference), ret_is_published, err);
-        return e < 0 ? err_wrap(err, "cannot publish connection details: cannot apply connection secret") : 0;
+        e = apply_secret(r, make_secret(r, reference), &is_published, err);
+        if (e < 0)
+                return err_wrap(err, "cannot publish connection details: cannot apply connection secret");
+        if (is_published || !value_find(r->xr.object, "status", "connectionDetails", "lastPublishedTime"))
+                stamp(r);
+        return 0;
 }

@@ -31,8 +31,9 @@ struct reconcile {
         struct run *run;
         struct arena *arena; /* the run's */
         const struct reconcile_options *options;
-        struct composite xr; /* as it is in memory */
-        const struct value *status_before;
+        struct composite xr;      /* as it is in memory */
+        const struct value *live; /* the composite as the API last answered it */
+        bool is_removed;          /* and with that answer it was gone */
         const struct value *revision;
         struct composition composition; /* what the revision means */
         bool is_namespaced;
@@ -45,6 +46,7 @@ struct reconcile {
         enum fn_ready ready;            /* what the pipeline says of the composite */
         int64_t ttl_ns;                 /* the smallest of all steps; 0: none */
         bool is_fatal;
+        const struct value *refused; /* the composed resource that the API did not take, which ended the composition */
         struct fn_condition *conditions; /* of functions */
         size_t n_conditions;
 
@@ -56,17 +58,54 @@ struct reconcile {
         size_t n_records;
 };
 
-/* --- reconcile.c --- */
+/* --- tell.c: events and conditions (1.8, 1.9) --- */
 
 void reconcile_event(struct reconcile *r, bool is_warning, struct str reason, const char *format, ...) _printf_(4, 5);
-void reconcile_mark(struct reconcile *r, const struct condition *c);
+void reconcile_tell_claim(struct reconcile *r,
+                          struct str message); /* the last event is for the claim too, in these words */
+
+/* Events of the composition, taken back and told again. */
+struct said {
+        struct reconcile_event *events;
+        size_t n;
+};
+
+struct said tell_take_back(struct reconcile *r);
+void tell_again(struct reconcile *r, const struct said *said);
+
+void tell_condition(struct reconcile *r, const char *type, enum condition_status status, const char *reason,
+                    struct str message);
+void tell_responsive(struct reconcile *r);
+void tell_function_conditions(struct reconcile *r);
+void tell_unknown(struct reconcile *r); /* of functions' conditions that were not returned */
+void tell_of_resources(struct reconcile *r);
+void tell_synced(struct reconcile *r);
+void tell_ready(struct reconcile *r);
+
+/* --- write.c: nothing that changes nothing is written --- */
 
 /* Writes the composite as it is in memory; what the API answers is what is in memory then. */
 int reconcile_put(struct reconcile *r, struct str subresource, struct err *err);
+int reconcile_put_status(struct reconcile *r, struct err *err);
+
+/* live is what is known of the object, NULL if nothing; *ret is the object as the API has it then. */
+int reconcile_apply(struct reconcile *r, const struct value *object, struct str manager, const struct value *live,
+                    const struct value **ret, struct err *err);
+/* The status that functions want. brings_conditions: they want conditions in it that the composite does not have. */
+int reconcile_apply_status(struct reconcile *r, const struct value *wanted, bool brings_conditions, struct err *err);
+
+/* The API has answered with this: it is the composite now, with the conditions that are in memory. */
+void reconcile_adopt(struct reconcile *r, const struct value *live);
+
+/* --- access.c: who may do what (1.6) --- */
+
+/* What the engine may not do with objects of this kind there, in words; "" when it may do everything. */
+struct str access_denied(struct reconcile *r, const struct value *object);
 
 /* --- select.c: composition and revision (spec/engine 1.3-1.5) --- */
 
-int select_revision(struct reconcile *r, struct err *err);
+int select_composition(struct reconcile *r, struct err *err);
+int fetch_revision(struct reconcile *r, struct err *err);
 int configure(struct reconcile *r, struct err *err);
 
 /* --- observe.c --- */
@@ -84,4 +123,4 @@ int compose(struct reconcile *r, struct err *err);
 
 /* --- publish.c: the connection secret (1.7) --- */
 
-int publish(struct reconcile *r, bool *ret_is_published, struct err *err);
+int publish(struct reconcile *r, struct err *err);

@@ -1,80 +1,8 @@
 /* The order of things (spec/engine 1.2): pause, deletion, selection, composition, publication, conditions. */
 #include "reconcile-state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "random.h"
 #include "timetext.h"
-
-/* --- What the parts share --- */
-
-void reconcile_event(struct reconcile *r, bool is_warning, struct str reason, const char *format, ...)
-{
-        struct reconcile_event *all;
-        char *text;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        if (n < 0)
-                abort();
-        if ((r->n_events & (r->n_events - 1)) == 0) {
-                all = ARENA_NEW_ARRAY(r->arena, struct reconcile_event, r->n_events ? 2 * r->n_events : 1);
-                if (r->n_events)
-                        memcpy(all, r->events, r->n_events * sizeof(*all));
-                r->events = all;
-        }
-        r->events[r->n_events++] = (struct reconcile_event) {
-                .is_warning = is_warning,
-                .reason = arena_copy(r->arena, reason),
-                .message = arena_copy(r->arena, str_make(text, (size_t)n)),
-        };
-        free(text);
-}
-
-void reconcile_mark(struct reconcile *r, const struct condition *c)
-{
-        struct condition marked = *c;
-
-        marked.last_transition = clock_wall();
-        r->xr.object = conditions_set(r->arena, r->xr.object, &marked, 1);
-}
-
-int reconcile_put(struct reconcile *r, struct str subresource, struct err *err)
-{
-        struct write_request req = {
-                .verb = WRITE_UPDATE,
-                .key = object_key_of(r->xr.object),
-                .subresource = subresource,
-                .body = r->xr.object,
-                .manager = MANAGER_CONTROLLER,
-        };
-        struct write_result result;
-        int e = cluster_write(r->options->cluster, r->run, &req, &result, err);
-
-        if (e >= 0)
-                r->xr.object = result.value;
-        return e;
-}
-
-/* The engine's own conditions say which generation they speak of. */
-static void mark(struct reconcile *r, const char *type, enum condition_status status, const char *reason,
-                 struct str message)
-{
-        struct condition c = {
-                .type = str_from(type),
-                .status = status,
-                .reason = str_from(reason),
-                .message = message,
-                .observed_generation = meta_generation(r->xr.object),
-        };
-
-        reconcile_mark(r, &c);
-}
 
 /* --- Ends --- */
 
@@ -96,18 +24,34 @@ static bool is_conflict(const struct err *err)
         return err->reason == REASON_CONFLICT && err->details;
 }
 
-/* Says in the composite's conditions what went wrong; that this is said is worth trying, not worth failing for. */
-static int fail(struct reconcile *r, struct str reason, struct err *err, struct reconcile_result *ret)
+/* Somebody was faster: another run, soon. */
+static int requeue(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
-        if (is_conflict(err)) {
-                ret->requeues = true;
-                report(r, ret);
-                err_done(err);
-                return 0;
-        }
-        reconcile_event(r, true, reason, "%s", err_message(err));
-        mark(r, "Synced", CONDITION_FALSE, "ReconcileError", arena_copy(r->arena, str_from(err_message(err))));
-        reconcile_put(r, STR("status"), NULL);
+        ret->requeues = true;
+        report(r, ret);
+        err_done(err);
+        return 0;
+}
+
+/* A status that cannot be written at the end of a run that went well. */
+static int fail_status(struct reconcile *r, struct err *err, struct reconcile_result *ret)
+{
+        if (is_conflict(err))
+                return requeue(r, err, ret);
+        report(r, ret);
+        return err_wrap(err, "cannot update composite resource status");
+}
+
+/* Says in the composite's conditions what went wrong; that this is said is worth trying, not worth failing for. */
+static int fail(struct reconcile *r, const char *reason, struct err *err, struct reconcile_result *ret)
+{
+        if (is_conflict(err))
+                return requeue(r, err, ret);
+        reconcile_event(r, true, str_from(reason), "%s", err_message(err));
+        tell_condition(r, "Synced", CONDITION_FALSE, "ReconcileError",
+                       arena_copy(r->arena, str_from(err_message(err))));
+        tell_responsive(r);
+        reconcile_put_status(r, NULL);
         report(r, ret);
         return err->code;
 }
@@ -116,33 +60,38 @@ static int fail(struct reconcile *r, struct str reason, struct err *err, struct 
 
 static int pause_reconcile(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
-        int e;
-
         reconcile_event(r, false, STR("ReconciliationPaused"), "Reconciliation is paused via the pause annotation");
-        mark(r, "Synced", CONDITION_FALSE, "ReconcilePaused",
-             STR("Reconciliation (including deletion) is paused via the pause annotation"));
-        e = reconcile_put(r, STR("status"), err);
+        tell_condition(r, "Synced", CONDITION_FALSE, "ReconcilePaused",
+                       STR("Reconciliation (including deletion) is paused via the pause annotation"));
+        if (reconcile_put_status(r, err) < 0)
+                return fail_status(r, err, ret);
         report(r, ret);
-        return e < 0 ? err_wrap(err, "cannot update composite resource status") : 0;
+        return 0;
 }
 
 static int finish_deletion(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
-        int e = 0;
+        int e;
 
-        mark(r, "Ready", CONDITION_FALSE, "Deleting", STR(""));
+        tell_condition(r, "Ready", CONDITION_FALSE, "Deleting", STR(""));
         if (!r->options->revision && meta_has_finalizer(r->xr.object, FINALIZER)) {
                 r->xr.object = meta_without_finalizer(r->arena, r->xr.object, FINALIZER);
                 e = reconcile_put(r, STR(""), err);
-                if (e < 0) {
+                if (e == ERR_NOT_FOUND) {
+                        err_done(err);
+                        r->is_removed = true;
+                } else if (e < 0) {
                         err_wrap(err, "cannot remove finalizer from composite resource");
-                        return fail(r, STR("DeleteCompositeResource"), err, ret);
+                        return fail(r, "DeleteCompositeResource", err, ret);
                 }
         }
-        mark(r, "Synced", CONDITION_TRUE, "ReconcileSuccess", STR(""));
-        e = reconcile_put(r, STR("status"), NULL);
+        tell_condition(r, "Synced", CONDITION_TRUE, "ReconcileSuccess", STR(""));
+        e = r->is_removed ? 0 : reconcile_put_status(r, err);
+        if (e < 0 && e != ERR_NOT_FOUND)
+                return fail_status(r, err, ret);
+        err_done(err);
         report(r, ret);
-        return e == ERR_NOT_FOUND || e >= 0 ? 0 : err_set(err, e, "cannot update composite resource status");
+        return 0;
 }
 
 /* --- Composition --- */
@@ -159,218 +108,91 @@ static int check_revision(struct reconcile *r, struct err *err)
                        STR_ARG(valid.message.n ? valid.message : STR("pipeline status unknown")));
 }
 
-static enum condition_status status_of(int32_t wire)
+/* What the condition says of an error. The texts of what is invalid change from time to time, and a condition that does so too would
+ * bring about the next run. */
+static struct str condition_text(struct reconcile *r, const struct err *err, struct str denied)
 {
-        return wire == 2 ? CONDITION_TRUE : wire == 3 ? CONDITION_FALSE : CONDITION_UNKNOWN;
-}
+        struct str text = arena_copy(r->arena, str_from(err_message(err)));
 
-/* Claims copy the conditions whose types are listed. */
-static void show_claim(struct reconcile *r, struct str type)
-{
-        const struct value *status = value_get(r->xr.object, STR("status"));
-        const struct value *types = value_get(status, STR("claimConditionTypes"));
-        struct value text = value_of_str(type);
-
-        VALUE_FOREACH_ITEM (item, types)
-                if (str_equal(value_str(item), type))
-                        return;
-        types = value_with_appended(r->arena, value_is_array(types) ? types : &value_empty_array, &text);
-        status = value_with(r->arena, value_is_object(status) ? status : &value_empty_object,
-                            STR("claimConditionTypes"), types);
-        r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
-}
-
-static void set_function_conditions(struct reconcile *r)
-{
-        for (size_t i = 0; i < r->n_conditions; i++) {
-                const struct fn_condition *c = &r->conditions[i];
-                struct condition condition = {
-                        .type = c->type,
-                        .status = status_of(c->status),
-                        .reason = c->reason,
-                        .message = c->message,
-                };
-
-                if (condition_is_system(c->type))
-                        continue;
-                reconcile_mark(r, &condition);
-                if (r->xr.is_legacy && c->target == FN_TARGET_COMPOSITE_AND_CLAIM)
-                        show_claim(r, c->type);
-        }
-}
-
-static bool was_returned(const struct reconcile *r, struct str type)
-{
-        for (size_t i = 0; i < r->n_conditions; i++)
-                if (str_equal(r->conditions[i].type, type))
-                        return true;
-        return false;
-}
-
-/* What functions said before and could not say now is unknown; since when is not. */
-static void forget_conditions(struct reconcile *r)
-{
-        const struct value *conditions = value_find(r->xr.object, "status", "conditions");
-
-        VALUE_FOREACH_ITEM (item, conditions) {
-                struct condition c = condition_of(item);
-
-                if (condition_is_system(c.type) || was_returned(r, c.type))
-                        continue;
-                c.status = CONDITION_UNKNOWN;
-                c.reason = STR("FatalError");
-                c.message = STR("A fatal error occurred before the status of this condition could be determined.");
-                c.observed_generation = meta_generation(r->xr.object);
-                r->xr.object = conditions_set(r->arena, r->xr.object, &c, 1);
-        }
+        if (err->reason == REASON_INVALID && !r->is_fatal && err->details)
+                text = STR("cannot compose resources: some resources were invalid, check events");
+        return denied.n ? arena_printf(r->arena, "[%.*s, %.*s]", STR_ARG(text), STR_ARG(denied)) : text;
 }
 
 static int fail_composition(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
-        size_t n_events = r->n_events - r->n_events_before;
-        struct reconcile_event *said = ARENA_NEW_ARRAY(r->arena, struct reconcile_event, n_events + 1);
+        struct str denied = STR("");
+        struct said said;
 
         err_wrap(err, "cannot compose resources");
-        if (is_conflict(err)) {
-                ret->requeues = true;
-                report(r, ret);
-                err_done(err);
-                return 0;
-        }
-        /* What steps said before counts only with a fatal result, and stands behind it. */
-        if (n_events)
-                memcpy(said, r->events + r->n_events_before, n_events * sizeof(*said));
-        r->n_events = r->n_events_before;
+        if (is_conflict(err))
+                return requeue(r, err, ret);
+        said = tell_take_back(r);
         reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(err));
-        for (size_t i = 0; r->is_fatal && i < n_events; i++)
-                reconcile_event(r, said[i].is_warning, said[i].reason, "%.*s", STR_ARG(said[i].message));
-        mark(r, "Synced", CONDITION_FALSE, "ReconcileError",
-             err->reason == REASON_INVALID && !r->is_fatal && err->details
-                     ? STR("cannot compose resources: some resources were invalid, check events")
-                     : arena_copy(r->arena, str_from(err_message(err))));
-        if (r->is_fatal)
-                set_function_conditions(r);
-        else
+        if (r->refused && !r->options->revision)
+                denied = access_denied(r, r->refused);
+        if (denied.n)
+                reconcile_event(r, true, STR("RoleBasedAccessControl"), "%.*s", STR_ARG(denied));
+        tell_condition(r, "Synced", CONDITION_FALSE, "ReconcileError", condition_text(r, err, denied));
+        if (r->is_fatal) {
+                tell_again(r, &said);
+                tell_function_conditions(r);
+        } else {
                 r->n_conditions = 0;
-        forget_conditions(r);
-        reconcile_put(r, STR("status"), NULL);
+        }
+        tell_unknown(r);
+        tell_responsive(r);
+        reconcile_put_status(r, NULL);
         report(r, ret);
         return err->code;
 }
 
-/* --- Conditions at the end --- */
+/* --- When to come again --- */
 
-static void tell_of_resources(struct reconcile *r)
+static int64_t with_jitter(int64_t ns)
 {
-        for (size_t i = 0; i < r->n_composed; i++) {
-                const struct composed_resource *c = &r->composed[i];
-                struct str id = c->key.n ? c->key : arena_printf(r->arena, "%zu", i);
-
-                if (!c->is_synced)
-                        reconcile_event(r, false, STR("ComposeResources"),
-                                        "Composed resource \"%.*s\" is not yet valid", STR_ARG(id));
-                if (!c->is_ready)
-                        reconcile_event(r, false, STR("ComposeResources"),
-                                        "Composed resource \"%.*s\" is not yet ready", STR_ARG(id));
-        }
+        return ns / 10 * 9 + (int64_t)(random_system_u64() % ((uint64_t)ns / 5 + 1));
 }
 
-static struct str names_where(struct reconcile *r, bool wants_unsynced)
+/* The composite's own word comes before that of the controller, which with watches has none. */
+static int64_t poll_interval(const struct reconcile *r)
 {
-        struct str *names = ARENA_NEW_ARRAY(r->arena, struct str, r->n_composed + 1);
-        size_t n = 0;
+        struct str text = meta_annotation(r->xr.object, STR("crossplane.io/poll-interval"));
+        int64_t own_ns;
 
-        for (size_t i = 0; i < r->n_composed; i++) {
-                const struct composed_resource *c = &r->composed[i];
-
-                if (wants_unsynced ? !c->is_synced : !c->is_ready)
-                        names[n++] = c->key.n ? c->key : arena_printf(r->arena, "%zu", i);
-        }
-        return n ? composite_name_list(r->arena, names, n) : STR("");
-}
-
-static void mark_synced(struct reconcile *r)
-{
-        struct str names = names_where(r, true);
-
-        if (names.n)
-                mark(r, "Synced", CONDITION_FALSE, "ReconcileError",
-                     arena_printf(r->arena, "Unsynced resources: %.*s", STR_ARG(names)));
-        else
-                mark(r, "Synced", CONDITION_TRUE, "ReconcileSuccess", STR(""));
-}
-
-static void mark_ready(struct reconcile *r)
-{
-        struct str names = names_where(r, false);
-
-        if (r->ready == FN_READY_FALSE)
-                mark(r, "Ready", CONDITION_FALSE, "Creating", STR(""));
-        else if (r->ready == FN_READY_TRUE || names.n == 0)
-                mark(r, "Ready", CONDITION_TRUE, "Available", STR(""));
-        else
-                mark(r, "Ready", CONDITION_FALSE, "Creating",
-                     arena_printf(r->arena, "Unready resources: %.*s", STR_ARG(names)));
+        if (text.n && duration_parse(text, &own_ns, NULL) >= 0 && own_ns > 0)
+                return MAX(own_ns, r->options->min_poll_interval_ns);
+        return r->options->is_realtime ? 0 : r->options->poll_interval_ns;
 }
 
 static void schedule(const struct reconcile *r, struct reconcile_result *ret)
 {
-        bool is_settled = true;
+        int64_t after_ns = poll_interval(r);
 
-        for (size_t i = 0; i < r->n_composed; i++)
-                is_settled = is_settled && r->composed[i].is_ready && r->composed[i].is_synced;
-        if (r->options->is_realtime) {
-                ret->requeue_after_ns = r->ttl_ns;
+        for (size_t i = 0; i < r->n_composed && !r->options->is_realtime; i++)
+                ret->requeues |= !r->composed[i].is_ready || !r->composed[i].is_synced;
+        if (ret->requeues)
                 return;
-        }
-        ret->requeues = !is_settled;
-        if (is_settled)
-                ret->requeue_after_ns = r->options->poll_interval_ns;
+        if (r->options->is_realtime && r->ttl_ns)
+                after_ns = r->ttl_ns;
+        if (after_ns)
+                ret->requeue_after_ns = with_jitter(after_ns);
 }
 
-static int publish_connection(struct reconcile *r, struct err *err)
-{
-        const struct value *status;
-        struct object_builder details;
-        _cleanup_buf_ struct buf now = BUF_INIT(0);
-        bool is_published;
-        int e = publish(r, &is_published, err);
-
-        if (e < 0 || !is_published)
-                return e;
-        time_append_rfc3339(&now, clock_wall(), 0);
-        object_builder_init(&details, r->arena, 1);
-        object_builder_add(&details, STR("lastPublishedTime"), value_of_str(buf_to_arena(&now, r->arena)));
-        status = value_get(r->xr.object, STR("status"));
-        status = value_with(r->arena, value_is_object(status) ? status : &value_empty_object, STR("connectionDetails"),
-                            value_put(r->arena, object_builder_finish(&details)));
-        r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
-        reconcile_event(r, false, STR("PublishConnectionSecret"), "Successfully published connection details");
-        return 0;
-}
+/* --- The end --- */
 
 static int finish(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
-        const struct value *status;
-        int e = publish_connection(r, err);
-
-        if (e < 0)
-                return fail(r, STR("PublishConnectionSecret"), err, ret);
-        set_function_conditions(r);
+        if (publish(r, err) < 0)
+                return fail(r, "PublishConnectionSecret", err, ret);
+        tell_function_conditions(r);
         tell_of_resources(r);
-        mark_synced(r);
-        mark_ready(r);
+        tell_synced(r);
+        tell_ready(r);
+        tell_responsive(r);
         schedule(r, ret);
-        status = value_get(r->xr.object, STR("status"));
-        if (!(status && r->status_before && value_equal(status, r->status_before))) {
-                e = reconcile_put(r, STR("status"), err);
-                if (e < 0 && !is_conflict(err))
-                        return err_wrap(err, "cannot update composite resource status");
-                if (e < 0) {
-                        ret->requeues = true;
-                        err_done(err);
-                }
-        }
+        if (reconcile_put_status(r, err) < 0)
+                return fail_status(r, err, ret);
         report(r, ret);
         return 0;
 }
@@ -405,22 +227,41 @@ static int initialise(struct reconcile *r, struct err *err)
 static int reconcile_live(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
         if (initialise(r, err) < 0)
-                return fail(r, STR("InitializeCompositeResource"), err, ret);
-        if (select_revision(r, err) < 0)
-                return fail(r, STR("SelectComposition"), err, ret);
-        if (check_revision(r, err) < 0 || configure(r, err) < 0)
-                return fail(r, STR("ComposeResources"), err, ret);
+                return fail(r, "InitializeCompositeResource", err, ret);
+        if (select_composition(r, err) < 0)
+                return fail(r, "SelectComposition", err, ret);
+        if (fetch_revision(r, err) < 0 || check_revision(r, err) < 0 || configure(r, err) < 0)
+                return fail(r, "ComposeResources", err, ret);
         r->n_events_before = r->n_events;
         if (compose(r, err) < 0)
                 return fail_composition(r, err, ret);
         return finish(r, ret, err);
 }
 
+static int reconcile_any(struct reconcile *r, struct reconcile_result *ret, struct err *err)
+{
+        tell_responsive(r);
+        if (composite_is_paused(r->xr.object))
+                return pause_reconcile(r, ret, err);
+        hear_request(r);
+        return meta_is_deleting(r->xr.object) ? finish_deletion(r, ret, err) : reconcile_live(r, ret, err);
+}
+
+/* Every write says why it was made. */
+static struct str cause_of(const struct run *run, const struct object_key *key)
+{
+        if (run->cause.n)
+                return run->cause;
+        return arena_printf(run->arena, "reconcile of %.*s %.*s%s%.*s", STR_ARG(key->gvk.kind), STR_ARG(key->namespace),
+                            key->namespace.n ? "/" : "", STR_ARG(key->name));
+}
+
 int composite_reconcile(struct run *run, const struct reconcile_options *options, const struct object_key *key,
                         struct reconcile_result *ret, struct err *err)
 {
+        struct run with_cause = *run;
         struct reconcile r = {
-                .run = run,
+                .run = &with_cause,
                 .arena = run->arena,
                 .options = options,
                 .xr = { .is_legacy = options->type->is_legacy },
@@ -435,17 +276,10 @@ int composite_reconcile(struct run *run, const struct reconcile_options *options
                 err_move(err, &inner);
                 return err_wrap(err, "cannot get composite resource");
         }
+        with_cause.cause = cause_of(run, key);
+        r.live = r.xr.object;
         r.is_namespaced = meta_namespace(r.xr.object).n > 0;
-        r.status_before = value_get(r.xr.object, STR("status"));
-        mark(&r, "Responsive", CONDITION_TRUE, "WatchCircuitClosed", STR(""));
-        if (!composite_is_paused(r.xr.object))
-                hear_request(&r);
-        if (composite_is_paused(r.xr.object))
-                e = pause_reconcile(&r, ret, &inner);
-        else if (meta_is_deleting(r.xr.object))
-                e = finish_deletion(&r, ret, &inner);
-        else
-                e = reconcile_live(&r, ret, &inner);
+        e = reconcile_any(&r, ret, &inner);
         if (e < 0)
                 err_move(err, &inner);
         return e;

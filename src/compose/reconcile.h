@@ -7,6 +7,7 @@ struct reconcile_event {
         bool is_warning;
         struct str reason;
         struct str message;
+        struct str claim_message; /* what the composite's claim is told as well; "": nothing */
 };
 
 /* What one kind of composite is, from its XRD. */
@@ -24,8 +25,10 @@ struct reconcile_options {
         struct features features;
         enum extra_resources_policy extra_resources;
         int64_t step_timeout_ns;
-        bool is_realtime; /* no requeue while resources are not ready: watches will tell */
-        int64_t poll_interval_ns;
+        bool is_realtime;         /* no requeue while resources are not ready: watches will tell */
+        int64_t poll_interval_ns; /* of a controller that is not realtime; a composite may have its own */
+        int64_t min_poll_interval_ns;
+        struct str open_circuit;     /* `KIND/NAME (NAMESPACE)`: whose events are too many; "": nobody's */
         bool wants_records;          /* per-step diffs too */
         const struct value *context; /* what the first step finds in the context; NULL: nothing */
         /* See struct step_context; either may be NULL. */

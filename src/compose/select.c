@@ -63,7 +63,7 @@ static int select_by_labels(struct reconcile *r, struct err *err)
         return reconcile_put(r, STR(""), err);
 }
 
-static int select_composition(struct reconcile *r, struct err *err)
+static int choose_composition(struct reconcile *r, struct err *err)
 {
         struct str before = composite_ref(&r->xr, STR("compositionRef")), now;
         struct str enforced = xrd_ref(r, "enforcedCompositionRef"), fallback = xrd_ref(r, "defaultCompositionRef");
@@ -145,7 +145,7 @@ static int find_newest(struct reconcile *r, const struct value *composition, con
         return *ret ? 0 : err_set(err, ERR_NOT_FOUND, "no compatible CompositionRevisions found");
 }
 
-static int fetch_revision(struct reconcile *r, struct err *err)
+static int choose_revision(struct reconcile *r, struct err *err)
 {
         struct str ref = composite_ref(&r->xr, STR("compositionRevisionRef"));
         const struct value *composition;
@@ -182,21 +182,23 @@ static void select_given(struct reconcile *r)
                         STR_ARG(composition.name));
 }
 
-int select_revision(struct reconcile *r, struct err *err)
+int select_composition(struct reconcile *r, struct err *err)
 {
-        int e = 0;
-
         if (r->options->revision)
                 select_given(r);
-        else
-                e = select_composition(r, err);
-        if (e < 0)
+        else if (choose_composition(r, err) < 0)
                 return err_wrap(err, "cannot select Composition");
+        return 0;
+}
+
+int fetch_revision(struct reconcile *r, struct err *err)
+{
         if (r->options->revision)
                 return 0;
         select_default_selector(r);
-        e = fetch_revision(r, err);
-        return e < 0 ? err_wrap(err, "cannot fetch Composition") : 0;
+        if (choose_revision(r, err) < 0)
+                return err_wrap(err, "cannot fetch Composition");
+        return 0;
 }
 
 static int set_connection_ref(struct reconcile *r, struct err *err)

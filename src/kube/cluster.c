@@ -52,6 +52,12 @@ int cluster_kind(struct cluster *c, struct run *run, struct gvk gvk, const struc
         return 0;
 }
 
+int cluster_may(struct cluster *c, struct run *run, const struct access_request *req, bool *ret, struct err *err)
+{
+        *ret = true;
+        return c->ops->may ? c->ops->may(c, run, req, ret, err) : 0;
+}
+
 int cluster_watch(struct cluster *c, struct run *run, const struct watch_request *req, struct watch **ret,
                   struct err *err)
 {

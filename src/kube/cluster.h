@@ -139,6 +139,14 @@ struct write_result {
         bool is_changed; /* something was written: false for no-ops and dry runs */
 };
 
+/* May the run's user do this? */
+struct access_request {
+        struct str verb; /* get, list, ...; `*`: everything */
+        struct gvk gvk;
+        struct str plural;
+        struct str namespace; /* "": in all of them, or cluster-scoped */
+};
+
 struct cluster_ops {
         int (*get)(struct cluster *c, struct run *run, const struct get_request *req, struct object **ret,
                    struct err *err);
@@ -151,6 +159,8 @@ struct cluster_ops {
         int (*delete_collection)(struct cluster *c, struct run *run, const struct list_request *list,
                                  const struct write_request *req, struct object_list *ret, struct err *err);
         int (*kind)(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err);
+        /* NULL: whoever can reach the cluster may do everything. */
+        int (*may)(struct cluster *c, struct run *run, const struct access_request *req, bool *ret, struct err *err);
         void (*free)(struct cluster *c);
 };
 
@@ -173,6 +183,8 @@ int cluster_delete_collection(struct cluster *c, struct run *run, const struct l
 
 /* Pinned to the run's arena. An unknown kind is ERR_NOT_FOUND: `no matches for kind "X" in version "g/v"`. */
 int cluster_kind(struct cluster *c, struct run *run, struct gvk gvk, const struct kind **ret, struct err *err);
+
+int cluster_may(struct cluster *c, struct run *run, const struct access_request *req, bool *ret, struct err *err);
 
 /* The watch belongs to the caller, who frees it. One thread at a time waits on it. */
 int cluster_watch(struct cluster *c, struct run *run, const struct watch_request *req, struct watch **ret,

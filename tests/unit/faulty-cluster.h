@@ -1,0 +1,166 @@
+/* A cluster in front of another that counts what is asked of it and fails where it is told to. */
+#pragma once
+
+#include "cluster.h"
+
+enum fault_mode {
+        FAULT_NONE,
+        FAULT_BEFORE,       /* the call is not made */
+        FAULT_AFTER,        /* the call is made, its answer is lost */
+        FAULT_CONFLICT,     /* somebody was faster */
+        FAULT_CRASH_BEFORE, /* nor are any that follow */
+        FAULT_CRASH_AFTER,
+        _FAULT_MODES,
+};
+
+struct counted_write {
+        enum write_verb verb;
+        struct object_key key;
+        struct str subresource;
+        struct str cause;
+};
+
+struct faulty_cluster {
+        struct cluster cluster;
+        struct cluster *inner;
+        struct arena *arena; /* of the record of writes */
+        enum fault_mode mode;
+        size_t at; /* which call fails; counts from 1 */
+        size_t n_calls;
+        size_t n_writes;
+        bool has_fired;
+        struct counted_write writes[256]; /* the first of them */
+        const char *denied_verbs;         /* what nobody may do: `create update`; NULL: nothing is denied */
+};
+
+static inline void faulty_reset(struct faulty_cluster *f, enum fault_mode mode, size_t at)
+{
+        f->mode = mode;
+        f->at = at;
+        f->n_calls = f->n_writes = 0;
+        f->has_fired = false;
+}
+
+static inline int injected(struct faulty_cluster *f, struct err *err)
+{
+        struct status_subject subject = { .group = STR("example.org"), .plural = STR("things"), .name = STR("x") };
+
+        f->has_fired = true;
+        return f->mode == FAULT_CONFLICT ? status_modified(err, &subject) : err_set(err, ERR_FAILED, "injected");
+}
+
+static inline bool fails_before(struct faulty_cluster *f)
+{
+        f->n_calls++;
+        switch (f->mode) {
+        case FAULT_BEFORE:
+        case FAULT_CONFLICT:
+                return f->n_calls == f->at;
+        case FAULT_CRASH_BEFORE:
+                return f->n_calls >= f->at;
+        case FAULT_CRASH_AFTER:
+                return f->n_calls > f->at;
+        case FAULT_NONE:
+        case FAULT_AFTER:
+        case _FAULT_MODES:
+                return false;
+        }
+        return false;
+}
+
+static inline bool fails_after(const struct faulty_cluster *f)
+{
+        return (f->mode == FAULT_AFTER || f->mode == FAULT_CRASH_AFTER) && f->n_calls == f->at;
+}
+
+#define FAULTY_CALL(f, err, call)                        \
+        ({                                               \
+                int _r;                                  \
+                if (fails_before(f)) {                   \
+                        _r = injected((f), (err));       \
+                } else {                                 \
+                        _r = (call);                     \
+                        if (_r >= 0 && fails_after(f))   \
+                                _r = injected((f), err); \
+                }                                        \
+                _r;                                      \
+        })
+
+static inline struct faulty_cluster *faulty_of(struct cluster *c)
+{
+        return CONTAINER_OF(c, struct faulty_cluster, cluster);
+}
+
+static inline int faulty_get(struct cluster *c, struct run *run, const struct get_request *req, struct object **ret,
+                             struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+
+        return FAULTY_CALL(f, err, cluster_get(f->inner, run, req, ret, err));
+}
+
+static inline int faulty_list(struct cluster *c, struct run *run, const struct list_request *req,
+                              struct object_list *ret, struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+
+        return FAULTY_CALL(f, err, cluster_list(f->inner, run, req, ret, err));
+}
+
+static inline int faulty_write(struct cluster *c, struct run *run, const struct write_request *req,
+                               struct write_result *ret, struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+
+        if (f->n_writes < ARRAY_SIZE(f->writes))
+                f->writes[f->n_writes] = (struct counted_write) {
+                        .verb = req->verb,
+                        .key = object_key_copy(f->arena, &req->key),
+                        .subresource = arena_copy(f->arena, req->subresource),
+                        .cause = arena_copy(f->arena, run->cause),
+                };
+        f->n_writes++;
+        return FAULTY_CALL(f, err, cluster_write(f->inner, run, req, ret, err));
+}
+
+static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+        int r;
+
+        if (fails_before(f))
+                return injected(f, err);
+        r = f->inner->ops->kind(f->inner, run, gvk, ret, err);
+        if (r < 0 || !fails_after(f))
+                return r;
+        kind_unref(*ret);
+        return injected(f, err);
+}
+
+static inline int faulty_may(struct cluster *c, struct run *run, const struct access_request *req, bool *ret,
+                             struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+        const char *verb = arena_cstring(run->arena, req->verb);
+
+        *ret = !f->denied_verbs || (req->verb.p[0] != '*' && !strstr(f->denied_verbs, verb));
+        return FAULTY_CALL(f, err, 0);
+}
+
+static inline void faulty_free(struct cluster *c)
+{
+}
+
+static inline void faulty_init(struct faulty_cluster *f, struct cluster *inner, struct arena *a)
+{
+        static const struct cluster_ops ops = {
+                .get = faulty_get,
+                .list = faulty_list,
+                .write = faulty_write,
+                .kind = faulty_kind,
+                .may = faulty_may,
+                .free = faulty_free,
+        };
+
+        *f = (struct faulty_cluster) { .cluster = { .ops = &ops }, .inner = inner, .arena = a };
+}
