@@ -27,11 +27,15 @@ static bool is_in(const struct rune_range *ranges, size_t n, uint32_t rune)
 
 static bool is_letter(uint32_t rune)
 {
+        if (rune < 0x80)
+                return (rune | 0x20) >= 'a' && (rune | 0x20) <= 'z';
         return is_in(letters, ARRAY_SIZE(letters), rune);
 }
 
 static bool is_digit(uint32_t rune)
 {
+        if (rune < 0x80)
+                return rune >= '0' && rune <= '9';
         return is_in(digits, ARRAY_SIZE(digits), rune);
 }
 

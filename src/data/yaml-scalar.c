@@ -72,10 +72,11 @@ static const struct word words[] = {
 };
 
 #define LONGEST_WORD 5
+#define FIRST_BYTES  "~nN<yYoOtTfF.+-" /* of all words but the empty one */
 
 static bool find_word(struct str text, struct yaml_scalar *ret)
 {
-        if (text.n > LONGEST_WORD)
+        if (text.n > LONGEST_WORD || (text.n && !memchr(FIRST_BYTES, text.p[0], sizeof(FIRST_BYTES) - 1)))
                 return false;
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
                 if (str_equal(words[i].text, text)) {

@@ -96,8 +96,10 @@ static void put_indent(struct writer *w)
 
         if (!w->is_indention || w->column > indent || (w->column == indent && !w->is_whitespace))
                 put_break(w);
-        while (w->column < indent)
-                put_char(w, ' ');
+        if (w->column < indent) {
+                buf_append_repeat(w->buf, ' ', indent - w->column);
+                w->column = indent;
+        }
         w->is_whitespace = w->is_indention = true;
 }
 
@@ -189,11 +191,31 @@ static struct traits find_traits(struct str s)
         return t;
 }
 
+/* Whether a text begins like a word and has nothing in it that could mean something: most do, and need no closer look. */
+static bool is_ordinary(struct str s)
+{
+        if (s.n == 0 || !((s.p[0] | 0x20) >= 'a' && (s.p[0] | 0x20) <= 'z') || s.p[s.n - 1] == ' ')
+                return false;
+        for (size_t i = 1; i < s.n; i++) {
+                unsigned char c = (unsigned char)s.p[i];
+
+                if (c < ' ' || c > '~' || c == '#')
+                        return false;
+                if (c == ':' && (i + 1 == s.n || s.p[i + 1] == ' '))
+                        return false;
+        }
+        return true;
+}
+
 static struct analysis analyse(struct str s)
 {
-        struct traits t = find_traits(s);
-        bool is_harmless = !t.has_space_then_break && !t.has_special;
+        struct traits t;
+        bool is_harmless;
 
+        if (is_ordinary(s))
+                return (struct analysis) { .allows_plain = true, .allows_single = true, .allows_literal = true };
+        t = find_traits(s);
+        is_harmless = !t.has_space_then_break && !t.has_special;
         return (struct analysis) {
                 .is_multiline = t.has_breaks,
                 .allows_plain = is_harmless && !t.has_breaks && !t.has_space_at_edge && !t.has_break_at_edge &&
@@ -226,6 +248,18 @@ static bool folds(const struct writer *w, bool may_fold, bool follows_space)
         return may_fold && !follows_space && w->column > WIDTH;
 }
 
+/* What stands before the first space or the first character beyond ASCII, at once; returns how much that was. */
+static size_t put_ascii(struct writer *w, struct str s)
+{
+        size_t n = 0;
+
+        while (n < s.n && s.p[n] > ' ')
+                n++;
+        buf_append(w->buf, s.p, n);
+        w->column += n;
+        return n;
+}
+
 static void put_plain(struct writer *w, struct str s, bool may_fold)
 {
         bool follows_space = false;
@@ -233,6 +267,11 @@ static void put_plain(struct writer *w, struct str s, bool may_fold)
         if (!w->is_whitespace && s.n)
                 put_char(w, ' ');
         for (size_t i = 0, width; i < s.n; i += width) {
+                width = put_ascii(w, str_skip(s, i));
+                if (width) {
+                        w->is_indention = follows_space = false;
+                        continue;
+                }
                 utf8_decode(str_skip(s, i), &width);
                 if (s.p[i] == ' ') {
                         bool is_last_of_run = i + 1 < s.n && s.p[i + 1] != ' ';
@@ -484,6 +523,14 @@ static int compare_members(const void *left, const void *right)
         return str_compare((*a)->key, (*b)->key);
 }
 
+static bool are_sorted(const struct member **members, size_t n)
+{
+        for (size_t i = 1; i < n; i++)
+                if (str_compare(members[i - 1]->key, members[i]->key) > 0)
+                        return false;
+        return true;
+}
+
 /* A merge sort, because go-yaml's order is no order: 1b, 9 and 10 each come before the next in a circle. Bytewise order comes
  * first, so that the result does not depend on the order of insertion. */
 static void sort_members(const struct member **members, const struct member **spare, size_t n)
@@ -510,7 +557,8 @@ static int write_object(struct writer *w, const struct value *v, struct err *err
         for (uint32_t i = 0; i < v->n; i++)
                 sorted[i] = &v->members[i];
         if (!(w->flags & YAML_KEEP_ORDER)) {
-                qsort(sorted, v->n, sizeof(*sorted), compare_members);
+                if (!are_sorted(sorted, v->n))
+                        qsort(sorted, v->n, sizeof(*sorted), compare_members);
                 sort_members(sorted, sorted + v->n, v->n);
         }
         w->indent = outer < 0 ? 0 : outer + INDENT;
