@@ -49,18 +49,39 @@ static int find_composite(const struct value *request, const struct value **ret,
                        "render request must set exactly one of: composite, operation, cron_operation, watch_operation");
 }
 
+#define SCHEME_BUILTIN STR("builtin:")
+
+/* A function in this process has `builtin:NAME` for its address, or none and a name by which it is known. */
+static int reach(struct str name, struct str address, struct function **ret, struct err *err)
+{
+        struct grpc_function_options options = { .target = address };
+        bool is_builtin = str_starts_with(address, SCHEME_BUILTIN);
+        const struct builtin_function *builtin = NULL;
+
+        if (is_builtin)
+                builtin = builtin_find(str_skip(address, SCHEME_BUILTIN.n));
+        else if (address.n == 0)
+                builtin = builtin_find(name);
+        if (is_builtin && !builtin)
+                return err_set(err, ERR_NOT_FOUND, "no such function is built in");
+        if (!builtin)
+                return function_grpc_new(name, STR(""), &options, ret, err);
+        *ret = function_builtin(builtin);
+        return 0;
+}
+
 static int connect(struct registry *registry, const struct value *functions, struct err *err)
 {
         VALUE_FOREACH_ITEM (item, functions) {
                 struct str name = value_str(value_get(item, STR("name")));
-                struct grpc_function_options options = { .target = value_str(value_get(item, STR("address"))) };
+                struct str address = value_str(value_get(item, STR("address")));
                 struct function *f;
 
-                if (function_grpc_new(name, STR(""), &options, &f, err) < 0)
+                if (reach(name, address, &f, err) < 0)
                         return err_wrap(err,
                                         "cannot render composite resource: cannot connect to functions: cannot "
                                         "connect to function \"%.*s\" at \"%.*s\"",
-                                        STR_ARG(name), STR_ARG(options.target));
+                                        STR_ARG(name), STR_ARG(address));
                 registry_set(registry, name, f);
         }
         return 0;
@@ -185,9 +206,13 @@ const struct command command_internal_render = {
         .help = "Reads a crossplane.render.v1alpha1.RenderRequest on standard input, as `crossplane internal render` "
                 "does,\n"
                 "runs one reconcile of the composite resource in it and writes the RenderResponse to standard output.\n"
-                "Functions are called in plain text at the addresses in the request. The exit status is 3 when a\n"
-                "function's result is fatal, with a response that says what there was until then, and 1 without a\n"
-                "response. Operations are not rendered.\n",
+                "Functions are called in plain text at the addresses in the request; one with the address "
+                "builtin:NAME,\n"
+                "or without an address and with the name of a built-in function, runs in this process. The exit status "
+                "is\n"
+                "3 when a function's result is fatal, with a response that says what there was until then, and 1 "
+                "without\n"
+                "a response. Operations are not rendered.\n",
         .settings = settings_table,
         .n_settings = ARRAY_SIZE(settings_table),
         .run = run,
