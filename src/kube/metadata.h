@@ -1,4 +1,5 @@
-/* ObjectMeta as the API types it: decoding, validation on create and on update. Private to the write pipeline. */
+/* ObjectMeta as the API types it: decoding, validation on create and on update. For the write pipeline,
+ * and for those who judge objects without it. */
 #pragma once
 
 #include "kind.h"

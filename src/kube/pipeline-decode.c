@@ -244,7 +244,7 @@ static int decode_fields(struct step *s, const struct value *body, const struct 
                 return decode_failure(s, gvk_of(body), patched, err);
         options.unknown = &unknown;
         if (str_equal(value_str(value_get(body, STR("kind"))), s->p->kind->kind)) { /* another will be refused later */
-                body = schema_admit(s->p->version->schema, s->arena, body, &options);
+                body = step_complete(s, schema_admit(s->p->version->schema, s->arena, body, &options));
                 r = metadata_coerce_embedded(s->arena, s->p->version->schema, body, &unknown, &body, err);
                 if (r < 0)
                         return decode_failure(s, gvk_of(body), patched, err);
@@ -463,7 +463,7 @@ static int type_applied(struct step *s, struct err *err)
                 return decode_failure(s, request_gvk(s), NULL, err);
         if (metadata != given)
                 s->object = value_with(s->arena, s->object, STR("metadata"), metadata);
-        s->object = schema_default(s->p->version->schema, s->arena, s->object);
+        s->object = step_default(s, s->object);
         /* What is wrong with embedded metadata is for validation to say. */
         if (metadata_coerce_embedded(s->arena, s->p->version->schema, s->object, NULL, &typed, NULL) == 0)
                 s->object = typed;

@@ -70,6 +70,10 @@ bool scale_is_managed(const struct step *s);
 /* The object without replicas if they are 0: a Scale does not show them, so nobody comes to manage them by setting it. */
 const struct value *scale_without_zero(const struct step *s);
 
+/* The object with the defaults of the schema and those of the kind. */
+const struct value *step_default(const struct step *s, const struct value *object);
+const struct value *step_complete(const struct step *s, const struct value *object); /* those of the kind alone */
+
 /* Runs the hooks of one sort. */
 int step_admit(struct step *s, bool is_mutating, struct err *err);
 

@@ -11,6 +11,18 @@ struct status_subject step_subject(const struct step *s)
         return kind_subject(s->p->kind, name);
 }
 
+const struct value *step_complete(const struct step *s, const struct value *object)
+{
+        const struct kind_strategy *strategy = s->p->kind->strategy;
+
+        return strategy && strategy->complete ? strategy->complete(s->arena, object) : object;
+}
+
+const struct value *step_default(const struct step *s, const struct value *object)
+{
+        return step_complete(s, schema_default(s->p->version->schema, s->arena, object));
+}
+
 int step_admit(struct step *s, bool is_mutating, struct err *err)
 {
         struct admission admission = {
@@ -35,7 +47,7 @@ int step_admit(struct step *s, bool is_mutating, struct err *err)
                         admission.object = before;
         }
         if (admission.object && admission.object != s->object)
-                s->object = schema_default(s->p->version->schema, s->arena, admission.object);
+                s->object = step_default(s, admission.object);
         return 0;
 }
 

@@ -27,6 +27,8 @@ struct admission_hook {
 
 /* What a kind does beyond the rules for all kinds; see kind.h. Each may be NULL. */
 struct kind_strategy {
+        /* Called where the schema's defaults have been filled in, for those that depend on the rest of the object. */
+        const struct value *(*complete)(struct arena *a, const struct value *object);
         /* Called once the object has its metadata, before validation: brings it into the form that is stored. */
         const struct value *(*prepare)(struct arena *a, const struct write_request *req, const struct value *old,
                                        const struct value *object);

@@ -113,8 +113,7 @@ static bool same_keys(const struct value *a, const struct value *b, const struct
         return true;
 }
 
-/* The item of the stored list that an item replaces: only lists of type map tell. */
-static const struct value *old_item(const struct schema_node *n, const struct value *old, const struct value *item)
+const struct value *old_item(const struct schema_node *n, const struct value *old, const struct value *item)
 {
         const struct schema_node *items = schema_node_items(n);
         const struct str *keys;

@@ -25,6 +25,12 @@ bool check_value(struct check *c, const struct schema_node *n, const struct valu
 /* Whether v is what was stored. What the schema does not know has no counterpart and counts as new. */
 bool value_is_unchanged(const struct schema_node *n, const struct value *v, const struct value *old);
 
+/* The item of the stored list that an item replaces: only lists of type map tell. NULL without one. */
+const struct value *old_item(const struct schema_node *n, const struct value *old, const struct value *item);
+
+/* Whether the errors so far are of the kinds after which rules cannot be evaluated. */
+bool errors_block_rules(const struct field_errors *errors);
+
 /* The value alone: its type, its format, its number or text, its enumeration. */
 bool check_type(struct check *c, const struct schema_node *n, const struct value *v, const struct step *at);
 bool check_number(struct check *c, const struct schema_node *n, const struct value *v, const struct step *at);

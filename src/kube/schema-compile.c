@@ -180,6 +180,8 @@ static uint32_t compile_extra(struct compiler *c, const struct props *p, uint16_
                 return 0;
         if (x.has & (1 << EXTRA_ENUM | 1 << EXTRA_ALL_OF | 1 << EXTRA_ANY_OF | 1 << EXTRA_ONE_OF | 1 << EXTRA_NOT))
                 *flags |= NODE_CHECKS;
+        if (x.has & 1 << EXTRA_RULES)
+                *flags |= NODE_RULES_BELOW;
         c->has_rules |= (x.has & 1 << EXTRA_RULES) != 0;
         packed[0] = x.has;
         for (size_t i = 0; i < _EXTRA_COUNT; i++)
@@ -237,7 +239,7 @@ static uint16_t flags_from(const struct compiler *c, uint32_t child)
         if (child == 0)
                 return 0;
         n = draft_node(c, child);
-        flags = n->flags & (NODE_DEFAULTS_BELOW | NODE_LIST_RULES_BELOW | NODE_EMBEDDED_BELOW);
+        flags = n->flags & (NODE_DEFAULTS_BELOW | NODE_LIST_RULES_BELOW | NODE_EMBEDDED_BELOW | NODE_RULES_BELOW);
         if (n->extra) {
                 const struct extra *x = (const struct extra *)c->extras.p.p[n->extra - 1].p;
 

@@ -28,7 +28,8 @@ enum node_flags {
         NODE_LIST_RULES_BELOW = 1 << 9, /* a list of type set or map here or below */
         NODE_EMBEDDED_BELOW = 1 << 10,  /* an embedded resource here or below */
         NODE_ATOMIC_LIST = 1 << 11,     /* the type was spelled out */
-        NODE_CHECKS = 1 << 12, /* has keywords that validate values of any type: allOf, anyOf, oneOf, not, enum */
+        NODE_CHECKS = 1 << 12,      /* has keywords that validate values of any type: allOf, anyOf, oneOf, not, enum */
+        NODE_RULES_BELOW = 1 << 13, /* x-kubernetes-validations here or below */
 };
 
 struct schema_node {

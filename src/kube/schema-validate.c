@@ -33,8 +33,7 @@ static bool lists_are_valid(const struct schema_node *n, const struct value *v)
         return check_lists(&quiet, n, v, &root);
 }
 
-/* The errors after which rules cannot be evaluated. */
-static bool blocks_rules(const struct field_errors *errors)
+bool errors_block_rules(const struct field_errors *errors)
 {
         for (size_t i = 0; i < errors->n; i++)
                 switch (errors->p[i].type) {
@@ -68,7 +67,7 @@ void schema_validate(const struct schema *s, const struct value *v, const struct
                 check_embedded(&whole, s->root, v, &root);
         if (s->root->flags & NODE_LIST_RULES_BELOW && (!old || lists_are_valid(s->root, old)))
                 check_lists(&whole, s->root, v, &root);
-        if (s->has_rules && blocks_rules(errors))
+        if (s->has_rules && errors_block_rules(errors))
                 field_error_add(errors, FIELD_INVALID, STR(""), NULL,
                                 "some validation rules were not checked because the object was invalid; correct the "
                                 "existing errors to complete validation");

@@ -190,6 +190,8 @@ int kinds_prepare(struct store *s, const struct value *before, const struct valu
         r = kind_from_crd(after, &ret->kind, err);
         if (r < 0)
                 return r;
+        if (s->options.strategy_of)
+                ret->kind->strategy = s->options.strategy_of(ret->kind->group, ret->kind->kind);
         ret->replaces_kind = true;
         return 0;
 }

@@ -18,7 +18,9 @@ struct store_options {
         bool accepts_any_kind;   /* kinds without a CRD are schemaless objects, namespaced iff the first of them is */
         bool creates_namespaces; /* a namespace nobody made is made when something is created in it */
         bool records_writes;     /* keep every write with its cause, see store_writes */
-        bool without_gc;         /* no garbage collection, namespace or CRD controllers: for tests of the rest */
+        /* What kinds that come from CRDs do beyond their schema; NULL, or a NULL answer: nothing. */
+        const struct kind_strategy *(*strategy_of)(struct str group, struct str kind);
+        bool without_gc; /* no garbage collection, namespace or CRD controllers: for tests of the rest */
 };
 
 /* The result is a cluster: cluster_get(&store->cluster...) by store_cluster. Bootstraps the namespaces default, kube-system,

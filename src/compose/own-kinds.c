@@ -1,0 +1,291 @@
+#include "own-kinds.h"
+
+#include "json.h"
+#include "metadata.h"
+#include "own-kinds-data.h"
+#include "path.h"
+#include "pipeline.h"
+
+#include <pthread.h>
+
+#define MAX_VERSIONS 4
+#define MAX_KINDS    16
+
+/* What was compiled so far, by the numbers of kind and version, for the life of the process. */
+static pthread_mutex_t schemas_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct schema *schemas[MAX_KINDS][MAX_VERSIONS]; /* under the lock */
+
+/* --- Which kind --- */
+
+static const struct own_kind_data *find_kind(struct str group, struct str kind)
+{
+        for (const struct own_kind_data *k = own_kinds_data; k->crd.p; k++)
+                if (str_equal(k->kind, kind) && str_equal(k->group, group))
+                        return k;
+        return NULL;
+}
+
+/* The number of the version, or -1. */
+static int find_version(const struct own_kind_data *k, struct str version)
+{
+        struct str rest = k->versions, name;
+
+        for (int i = 0; rest.n > 0; i++) {
+                str_split(&rest, ' ', &name);
+                if (str_equal(name, version))
+                        return i;
+        }
+        return -1;
+}
+
+bool own_kind_known(struct gvk gvk)
+{
+        const struct own_kind_data *k = find_kind(gvk.group, gvk.kind);
+
+        return k && find_version(k, gvk.version) >= 0;
+}
+
+/* --- Reading what the build made --- */
+
+static const struct value *read_spec(struct arena *a, const struct own_kind_data *k)
+{
+        static const struct json_read_options options = { .borrows_text = true };
+        const struct value *spec = NULL;
+        int r = json_parse(a, k->spec, &options, &spec, NULL);
+
+        assert(r == 0);
+        return spec;
+}
+
+/* A version without a schema has that of the first. */
+static const struct value *schema_of_version(const struct value *versions, size_t i)
+{
+        const struct value *own = value_get(value_item(versions, i), STR("schema"));
+
+        return own ? own : value_get(value_item(versions, 0), STR("schema"));
+}
+
+static const struct value *fill_schemas(struct arena *a, const struct value *versions)
+{
+        for (size_t i = 1; i < value_count(versions); i++)
+                versions = value_with_item(a, versions, i,
+                                           value_with(a, value_item(versions, i), STR("schema"),
+                                                      schema_of_version(versions, i)));
+        return versions;
+}
+
+const struct value *own_kind_crd(struct arena *a, size_t i)
+{
+        const struct own_kind_data *k = own_kinds_data;
+        struct object_builder crd, metadata;
+        const struct value *spec;
+
+        while (i-- > 0 && k->crd.p)
+                k++;
+        if (!k->crd.p)
+                return NULL;
+        spec = read_spec(a, k);
+        spec = value_with(a, spec, STR("versions"), fill_schemas(a, value_get(spec, STR("versions"))));
+        object_builder_init(&metadata, a, 1);
+        object_builder_add(&metadata, STR("name"), value_of_str(k->crd));
+        object_builder_init(&crd, a, 4);
+        object_builder_add(&crd, STR("apiVersion"), value_of_literal("apiextensions.k8s.io/v1"));
+        object_builder_add(&crd, STR("kind"), value_of_literal("CustomResourceDefinition"));
+        object_builder_add(&crd, STR("metadata"), object_builder_finish(&metadata));
+        object_builder_add(&crd, STR("spec"), *spec);
+        return value_put(a, object_builder_finish(&crd));
+}
+
+static struct schema *compile(const struct own_kind_data *k, size_t version)
+{
+        const struct value *versions;
+        struct field_errors errors;
+        struct schema *schema = NULL;
+        struct arena scratch;
+        int r;
+
+        arena_init(&scratch, "own kinds", 0);
+        field_errors_init(&errors, &scratch);
+        versions = value_get(read_spec(&scratch, k), STR("versions"));
+        r = schema_compile(value_get(schema_of_version(versions, version), STR("openAPIV3Schema")), STR(""), &schema,
+                           &errors);
+        assert(r == 0);
+        arena_done(&scratch);
+        return schema;
+}
+
+/* The schema of a kind that is one of ours, else NULL. */
+static const struct schema *schema_of(struct gvk gvk)
+{
+        const struct own_kind_data *k = find_kind(gvk.group, gvk.kind);
+        int version = k ? find_version(k, gvk.version) : -1;
+        struct schema **s;
+
+        if (version < 0)
+                return NULL;
+        assert(k - own_kinds_data < MAX_KINDS && version < MAX_VERSIONS);
+        s = &schemas[k - own_kinds_data][version];
+        pthread_mutex_lock(&schemas_lock);
+        if (!*s)
+                *s = compile(k, (size_t)version);
+        pthread_mutex_unlock(&schemas_lock);
+        return *s;
+}
+
+/* --- Defaults that no schema can say --- */
+
+static const struct value *step_with_name(struct arena *a, const struct value *step)
+{
+        const struct value *name = value_get(step, STR("name"));
+
+        if (!value_is_string(name))
+                return step;
+        if (!value_get(step, STR("step")))
+                step = value_with(a, step, STR("step"), name);
+        return value_equal(name, value_get(step, STR("step"))) ? value_without(a, step, STR("name")) : step;
+}
+
+static const struct value *pipeline_with_names(struct arena *a, const struct value *pipeline)
+{
+        for (size_t i = 0; value_is_array(pipeline) && i < pipeline->n; i++) {
+                const struct value *step = value_item(pipeline, i), *named = step_with_name(a, step);
+
+                if (named != step)
+                        pipeline = value_with_item(a, pipeline, i, named);
+        }
+        return pipeline;
+}
+
+/* What an absent mode means; absent when both could be meant. */
+static const struct value *mode_of(const struct value *spec)
+{
+        static const struct value pipeline = { .type = VALUE_STRING, .n = 8, .bytes = "Pipeline" };
+        static const struct value resources = { .type = VALUE_STRING, .n = 9, .bytes = "Resources" };
+
+        if (!value_get(spec, STR("resources")) && !value_get(spec, STR("functions")))
+                return &pipeline;
+        return value_get(spec, STR("pipeline")) ? NULL : &resources;
+}
+
+static const struct value *complete_composition(struct arena *a, const struct value *object)
+{
+        const struct value *spec = value_get(object, STR("spec")), *completed = spec;
+        const struct value *pipeline = value_get(spec, STR("pipeline")), *named = pipeline_with_names(a, pipeline);
+
+        if (!value_is_object(spec))
+                return object;
+        if (named != pipeline)
+                completed = value_with(a, completed, STR("pipeline"), named);
+        if (!value_get(spec, STR("mode")) && mode_of(spec))
+                completed = value_with(a, completed, STR("mode"), mode_of(spec));
+        return completed == spec ? object : value_with(a, object, STR("spec"), completed);
+}
+
+static const struct value *complete(struct arena *a, const struct value *object)
+{
+        struct gvk gvk = gvk_of(object);
+
+        if (str_equal(gvk.kind, STR("Composition")) || str_equal(gvk.kind, STR("CompositionRevision")))
+                return complete_composition(a, object);
+        return object;
+}
+
+const struct value *own_kind_default(struct arena *a, const struct value *object)
+{
+        const struct schema *s = schema_of(gvk_of(object));
+
+        return s ? complete(a, schema_default(s, a, object)) : object;
+}
+
+/* --- Judging --- */
+
+static void check_metadata(struct arena *a, const struct value *object, struct str_list *unknown,
+                           struct field_errors *errors)
+{
+        const struct value *metadata;
+        _cleanup_err_ struct err err = { 0 };
+
+        if (metadata_coerce(a, value_get(object, STR("metadata")), unknown, &metadata, &err) < 0)
+                field_error_add_text(errors, FIELD_TYPE_INVALID, STR("metadata"),
+                                     arena_copy(a, str_from(err_message(&err))));
+}
+
+static void add_unknown(struct field_errors *errors, const struct str_list *unknown)
+{
+        for (size_t i = 0; i < unknown->n; i++)
+                field_error_add_text(errors, FIELD_INVALID, unknown->p[i], OWN_KIND_UNKNOWN_FIELD);
+}
+
+/* The API's remark that rules were not checked is about no field. Who mends the rest and asks again needs none. */
+static void drop_remark(struct field_errors *errors, size_t before)
+{
+        if (errors->n > before && str_equal(errors->p[errors->n - 1].field, STR("<nil>")))
+                errors->n--;
+}
+
+int own_kind_check(struct arena *a, const struct value *object, const struct value *old, struct field_errors *errors)
+{
+        const struct schema *s = schema_of(gvk_of(object));
+        size_t before = errors->n;
+        struct str_list unknown;
+        struct schema_admit_options options = { .drop_nulls = true, .unknown = &unknown };
+
+        if (!s)
+                return 0;
+        str_list_init(&unknown, a);
+        check_metadata(a, object, &unknown, errors);
+        object = complete(a, schema_admit(s, a, object, &options));
+        add_unknown(errors, &unknown);
+        schema_validate(s, object, old, STR(""), errors);
+        schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors);
+        drop_remark(errors, before);
+        return errors->n > before ? ERR_INVALID : 0;
+}
+
+static void validate(struct arena *a _unused_, const struct write_request *req, const struct value *old,
+                     const struct value *object, struct field_errors *errors, struct str_list *warnings _unused_)
+{
+        const struct schema *s = schema_of(gvk_of(object));
+
+        if (s && req->subresource.n == 0)
+                schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors);
+}
+
+const struct kind_strategy *own_kind_strategy(struct str group, struct str kind)
+{
+        static const struct kind_strategy strategy = { .complete = complete, .validate = validate };
+
+        return find_kind(group, kind) ? &strategy : NULL;
+}
+
+/* --- Fields --- */
+
+static const struct schema_node *node_below(const struct schema_node *n, const struct path_segment *segment)
+{
+        const struct schema_node *below;
+
+        if (segment->is_index)
+                return schema_node_items(n);
+        below = schema_node_property(n, segment->key);
+        return below ? below : schema_node_additional(n);
+}
+
+size_t own_kind_fields(struct arena *a, struct gvk gvk, struct str path, const struct str **ret)
+{
+        const struct schema *s = schema_of(gvk);
+        const struct schema_node *n = s ? schema_root(s) : NULL;
+        struct path parsed = { 0 };
+        struct str *names;
+
+        if (!s || (path.n > 0 && path_parse(a, path, &parsed, NULL) < 0))
+                return 0;
+        for (size_t i = 0; n && i < parsed.n; i++)
+                n = node_below(n, &parsed.segments[i]);
+        if (!n || schema_node_property_count(n) == 0)
+                return 0;
+        names = ARENA_NEW_ARRAY(a, struct str, schema_node_property_count(n));
+        for (size_t i = 0; i < schema_node_property_count(n); i++)
+                schema_node_property_at(n, i, &names[i]);
+        *ret = names;
+        return schema_node_property_count(n);
+}

@@ -1,0 +1,84 @@
+#include "schema-rules.h"
+
+#include "schema-check.h"
+
+struct rule_walk {
+        struct check check; /* for its way of telling */
+        const struct schema_rule *rules;
+        size_t n_rules;
+};
+
+static void walk(struct rule_walk *w, const struct schema_node *n, const struct value *v, const struct value *old,
+                 const struct step *at);
+
+static const struct schema_rule *find_rule(const struct rule_walk *w, struct str text)
+{
+        for (size_t i = 0; i < w->n_rules; i++)
+                if (str_equal(w->rules[i].text, text))
+                        return &w->rules[i];
+        return NULL;
+}
+
+/* `Invalid value: MESSAGE`: the API shows no value here. */
+static void tell(struct rule_walk *w, const struct value *rule, const struct step *at)
+{
+        struct field_errors *errors = w->check.errors;
+        struct str message = value_str(value_get(rule, STR("message")));
+
+        field_error_add_text(errors, FIELD_INVALID, check_field(&w->check, at),
+                             arena_printf(errors->arena, "Invalid value: %.*s", STR_ARG(message)));
+}
+
+static void check_rules(struct rule_walk *w, const struct schema_node *n, const struct value *v,
+                        const struct value *old, const struct step *at)
+{
+        VALUE_FOREACH_ITEM (rule, schema_node_rules(n)) {
+                const struct schema_rule *known = find_rule(w, value_str(value_get(rule, STR("rule"))));
+
+                if (!known || (known->is_transition && !old) || known->holds(v, known->is_transition ? old : NULL))
+                        continue;
+                if (known->is_transition || !old || !value_is_unchanged(n, v, old))
+                        tell(w, rule, at);
+        }
+}
+
+static void walk_members(struct rule_walk *w, const struct schema_node *n, const struct value *v,
+                         const struct value *old, const struct step *up)
+{
+        const struct schema_node *additional = schema_node_additional(n);
+
+        VALUE_FOREACH_MEMBER (m, v) {
+                const struct schema_node *declared = schema_node_property(n, m->key);
+                struct step at = {
+                        up, { m->key.n ? m->key.p : "", m->key.n }, 0, declared ? STYLE_PLAIN : STYLE_BRACKETS
+                };
+
+                walk(w, declared ? declared : additional, &m->value, value_get(old, m->key), &at);
+        }
+}
+
+static void walk(struct rule_walk *w, const struct schema_node *n, const struct value *v, const struct value *old,
+                 const struct step *at)
+{
+        if (!n || !(n->flags & NODE_RULES_BELOW) || value_is_null(v))
+                return;
+        check_rules(w, n, v, old, at);
+        if (value_is_object(v))
+                walk_members(w, n, v, old, at);
+        if (value_is_array(v))
+                for (uint32_t i = 0; i < v->n; i++) {
+                        struct step item_at = { .up = at, .index = i };
+
+                        walk(w, schema_node_items(n), &v->items[i], old_item(n, old, &v->items[i]), &item_at);
+                }
+}
+
+void schema_check_rules(const struct schema *s, const struct value *v, const struct value *old,
+                        const struct schema_rule *rules, size_t n_rules, struct field_errors *errors)
+{
+        struct rule_walk w = { .check = { .errors = errors }, .rules = rules, .n_rules = n_rules };
+        struct step root = { 0 };
+
+        if (s->has_rules && !errors_block_rules(errors))
+                walk(&w, s->root, v, old, &root);
+}
