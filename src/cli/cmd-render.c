@@ -3,7 +3,7 @@
 #include "features.h"
 
 /* In the order of enum render_format. */
-static const char *const formats[] = { "yaml", "json", NULL };
+static const char *const formats[] = { "yaml", "json", "tree", NULL };
 
 static const struct setting settings_table[] = {
         { .name = "include-function-results",
@@ -23,7 +23,21 @@ static const struct setting settings_table[] = {
           .choices = formats,
           .default_text = "yaml",
           .help = "yaml: documents behind lines of three dashes. json: one document on each line, as jq reads them "
-                  "(`jq -s` makes one array of them)." },
+                  "(`jq -s` makes one array of them). "
+                  "tree: a table of composite resources and what each is composed of, with what the pipeline says of "
+                  "its "
+                  "readiness." },
+        { .name = "steps",
+          .type = SETTING_BOOL,
+          .help = "Print what each step of the pipeline changed of the desired state instead of what comes out: + is "
+                  "new, "
+                  "- is gone, ~ is different. With --output=json a line for each composite resource, the changes as "
+                  "JSON patches." },
+        { .name = "explain",
+          .type = SETTING_STRING,
+          .value_name = "RESOURCE[.FIELD]",
+          .help = "Print which step set the field, or each field of the resource, and what it had been set to before. "
+                  "RESOURCE is a name in the desired state, or `composite`." },
         { .name = "observed-resources",
           .short_name = 'o',
           .type = SETTING_LIST,

@@ -25,8 +25,7 @@ static int print(const struct printer *p, const struct value *document, struct e
         return r;
 }
 
-/* Output that is the same every time can be compared. */
-static const struct value *with_fixed_times(struct arena *a, const struct value *composite)
+const struct value *render_with_fixed_times(struct arena *a, const struct value *composite)
 {
         const struct value *status = value_get(composite, STR("status")), *list = value_get(status, STR("conditions"));
         struct value time = value_of_literal("2024-01-01T00:00:00Z");
@@ -39,15 +38,14 @@ static const struct value *with_fixed_times(struct arena *a, const struct value 
         return value_with(a, composite, STR("status"), value_with(a, status, STR("conditions"), list));
 }
 
-/* Members of objects are merged; everything else is what `over` says. */
-static const struct value *merge(struct arena *a, const struct value *base, const struct value *over)
+const struct value *render_merge(struct arena *a, const struct value *base, const struct value *over)
 {
         if (!value_is_object(base) || !value_is_object(over))
                 return over;
         VALUE_FOREACH_MEMBER (m, over) {
                 const struct value *there = value_get(base, m->key);
 
-                base = value_with(a, base, m->key, there ? merge(a, there, &m->value) : &m->value);
+                base = value_with(a, base, m->key, there ? render_merge(a, there, &m->value) : &m->value);
         }
         return base;
 }
@@ -92,8 +90,8 @@ int render_print(struct arena *a, struct buf *b, const struct render_print_optio
         int r;
 
         if (options->full_composite)
-                composite = merge(a, given, composite);
-        r = print(&p, with_fixed_times(a, composite), err);
+                composite = render_merge(a, given, composite);
+        r = print(&p, render_with_fixed_times(a, composite), err);
         for (size_t i = 0; r >= 0 && i < value_count(out->composed); i++)
                 r = print(&p, value_item(out->composed, i), err);
         if (r >= 0 && options->results)

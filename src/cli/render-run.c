@@ -5,6 +5,8 @@
 #include "input.h"
 #include "render-files.h"
 #include "render-print.h"
+#include "render-steps.h"
+#include "render-tree.h"
 #include "yaml.h"
 
 #include <stdio.h>
@@ -21,6 +23,9 @@ struct session {
         struct render_observed *observed;
         struct render_input input; /* what is the same for all */
         struct render_print_options print;
+        bool wants_steps;
+        struct str explained;     /* empty: nothing */
+        struct render_tree *tree; /* NULL unless that is what is printed */
         struct buf out;
         bool has_failed;
 };
@@ -129,6 +134,20 @@ static int prepare(struct session *s, const struct manifest *composition, struct
         return r;
 }
 
+static int print_one(struct session *s, struct arena *a, const struct manifest *composite,
+                     const struct render_input *in, const struct render_output *out, struct err *err)
+{
+        if (s->explained.n)
+                return render_explain(a, &s->out, composite, out, s->explained, err);
+        if (s->wants_steps)
+                return render_print_steps(a, &s->out, in->composite, out, false, s->print.format == RENDER_JSON, err);
+        if (s->tree) {
+                render_tree_add(s->tree, in->observed, out);
+                return 0;
+        }
+        return render_print(a, &s->out, &s->print, in->composite, out, err);
+}
+
 static int render_one(struct session *s, struct arena *a, size_t i, struct err *err)
 {
         const struct manifest *composite = &s->files.composites.p[i], *composition;
@@ -144,20 +163,32 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
         in.observed = render_observed_of(s->observed, i);
         if ((r = render_files_choose(&s->files, composite, &composition, err)) < 0 ||
             (r = render_schemas_apply(s->schemas, a, composite, &in.composite, &in.xrd, err)) < 0 ||
-            (r = prepare(s, composition, &in, err)) < 0 || (r = render_composite(&run, &in, &out, err)) < 0)
+            (r = prepare(s, composition, &in, err)) < 0)
                 return r;
-        return render_print(a, &s->out, &s->print, in.composite, &out, err);
+        r = render_composite(&run, &in, &out, err);
+        if (r >= 0)
+                return print_one(s, a, composite, &in, &out, err);
+        /* What was done until it failed is what somebody who asks for the steps wants to see. */
+        if (s->wants_steps && out.n_records > 0)
+                render_print_steps(a, &s->out, in.composite, &out, !out.is_fatal, s->print.format == RENDER_JSON, NULL);
+        return r;
+}
+
+static void flush(struct session *s)
+{
+        if (s->out.n)
+                fwrite(s->out.p, 1, s->out.n, stdout);
+        buf_clear(&s->out);
 }
 
 static void render_next(struct session *s, struct arena *a, size_t i)
 {
         _cleanup_err_ struct err err = { 0 };
+        int r = render_one(s, a, i, &err);
 
-        buf_clear(&s->out);
-        if (render_one(s, a, i, &err) >= 0) {
-                fwrite(s->out.p, 1, s->out.n, stdout);
+        flush(s);
+        if (r >= 0)
                 return;
-        }
         /* With one there is no doubt which. */
         if (s->files.composites.n > 1)
                 manifest_error(&s->files.composites.p[i], STR(""), &err);
@@ -174,6 +205,10 @@ static int render_all(struct session *s, struct arguments arguments, struct err 
         for (size_t i = 0; r >= 0 && i < s->files.composites.n; i++) {
                 render_next(s, &a, i);
                 arena_reset(&a);
+        }
+        if (r >= 0 && s->tree) {
+                render_tree_append(s->tree, &s->out);
+                flush(s);
         }
         return r;
 }
@@ -193,10 +228,15 @@ int render_run(const struct command *c, const struct settings *settings, struct 
                         .results = settings_bool(settings, "include-function-results"),
                         .context = settings_bool(settings, "include-context"),
                 },
+                .wants_steps = settings_bool(settings, "steps"),
+                .explained = settings_str(settings, "explain"),
                 .out = BUF_INIT(0),
         };
 
         arena_init(&a, "render", 0);
+        if (s.print.format == RENDER_TREE && !s.wants_steps && !s.explained.n)
+                s.tree = render_tree_new(&a);
+        s.input.wants_records = s.wants_steps || s.explained.n || s.tree;
         registry_set_hint(s.registry,
                           " - is it in the file of functions? Without such a file only functions that are built "
                           "in are known");

@@ -301,6 +301,8 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
         array_builder_init(&r->required_resources, r->arena, 0);
         array_builder_init(&r->required_schemas, r->arena, 0);
         e = composite_reconcile(r->run, &options, &key, &result, err);
+        ret->records = result.records;
+        ret->n_records = result.n_records;
         if (e < 0 && !result.is_fatal)
                 return err_wrap(err, "reconcile failed");
         collected = collect(r, &result, ret, e < 0 ? NULL : err);
@@ -310,9 +312,10 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
 int render_composite(struct run *run, const struct render_input *in, struct render_output *ret, struct err *err)
 {
         struct render r = { .run = run, .arena = run->arena, .in = in };
-        int e = prepare(&r, err);
+        int e;
 
         *ret = (struct render_output) { 0 };
+        e = prepare(&r, err);
         if (e >= 0)
                 e = reconcile(&r, ret, err);
         return e < 0 ? err_wrap(err, "cannot render composite resource") : 0;

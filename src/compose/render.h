@@ -39,6 +39,7 @@ int render_prepare(struct arena *a, const struct value *composition, const struc
 /* A composite that was never created gets the identity that its name gives it, always the same. */
 const struct value *render_with_identity(struct arena *a, const struct value *composite);
 
-/* Errors are whole: `cannot render composite resource: ...`. *ret is filled when is_fatal is set, or without an error. Everything lives
+/* Errors are whole: `cannot render composite resource: ...`. *ret is filled when is_fatal is set, or without an error; the
+ * records always, the last of them that of the step that failed. Everything lives
  * in the run's arena or in the input. */
 int render_composite(struct run *run, const struct render_input *in, struct render_output *ret, struct err *err);
