@@ -220,7 +220,14 @@ struct cluster *render_cluster(struct render_cluster *c)
 void render_cluster_add(struct render_cluster *c, const struct value *object)
 {
         struct object_key key = object_key_of(object);
+        struct gvk current = gvk_current(key.gvk);
 
+        if (!gvk_equal(key.gvk, current)) {
+                struct value api_version = value_of_str(gvk_api_version(c->arena, current));
+
+                object = value_with(c->arena, object, STR("apiVersion"), &api_version);
+                key.gvk = current;
+        }
         put(c, &key, object);
 }
 

@@ -40,12 +40,23 @@ static bool labels_match(struct arena *a, const struct value *rule, const struct
         return true;
 }
 
+/* Also under the other name of a version that has one. */
+static bool version_matches(struct arena *a, const struct value *pattern, const struct fn_selector *s)
+{
+        struct gvk gvk = { .kind = s->kind }, other;
+
+        if (pattern_matches(a, pattern, s->api_version))
+                return true;
+        return gvk_split_api_version(s->api_version, &gvk.group, &gvk.version, NULL) >= 0 && gvk_alias(gvk, &other) &&
+               pattern_matches(a, pattern, gvk_api_version(a, other));
+}
+
 static bool rule_matches(struct arena *a, const struct value *rule, const struct fn_selector *s)
 {
         const struct value *name = value_get(rule, STR("name")) ?: value_get(rule, STR("matchName"));
         const struct value *labels = value_get(rule, STR("matchLabels"));
 
-        if (!pattern_matches(a, value_get(rule, STR("apiVersion")), s->api_version) ||
+        if (!version_matches(a, value_get(rule, STR("apiVersion")), s) ||
             !pattern_matches(a, value_get(rule, STR("kind")), s->kind))
                 return false;
         if (name)

@@ -43,7 +43,10 @@ static int find_kind(struct step_context *c, const struct fn_selector *selector,
 
         ret_gvk->kind = selector->kind;
         r = gvk_split_api_version(selector->api_version, &ret_gvk->group, &ret_gvk->version, err);
-        return r < 0 ? r : cluster_kind(c->cluster, c->run, *ret_gvk, ret, err);
+        if (r < 0)
+                return r;
+        *ret_gvk = gvk_current(*ret_gvk);
+        return cluster_kind(c->cluster, c->run, *ret_gvk, ret, err);
 }
 
 static struct str namespace_of(const struct kind *kind, const struct fn_selector *selector)

@@ -28,6 +28,7 @@ struct extra_spec {
 
 struct extra_input {
         struct extra_spec *spec;
+        struct extra_spec *selectors; /* the same under an older name: kind ExtraResourceSelectors */
 };
 
 static const struct input_field selector_fields[] = { SELECTION_SELECTOR_FIELDS };
@@ -58,6 +59,7 @@ static const struct input_type spec_type = INPUT_TYPE(struct extra_spec, spec_fi
 
 static const struct input_field input_fields[] = {
         { "spec", INPUT_OBJECT, offsetof(struct extra_input, spec), &spec_type },
+        { "extraResourceSelectors", INPUT_OBJECT, offsetof(struct extra_input, selectors), &spec_type },
 };
 static const struct input_type input_type = INPUT_TYPE(struct extra_input, input_fields);
 
@@ -206,7 +208,7 @@ static int answer(struct arena *a, struct fn_request *req, struct fn_response *r
 
         if (r < 0)
                 return err_wrap(err, "cannot get Function input from *v1.RunFunctionRequest");
-        spec = input.spec ?: &nothing;
+        spec = input.spec ?: input.selectors ?: &nothing;
         r = build_requirements(a, req, spec, rsp, err);
         if (r < 0)
                 return err_wrap(err, "could not build extra resource requirements");

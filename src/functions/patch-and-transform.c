@@ -3,12 +3,11 @@
  * are from observed state, writes go to desired state. The parts are in pt-*.c. */
 #include "functions.h"
 
+#include "environment.h"
 #include "gotext.h"
 #include "json.h"
 #include "map.h"
 #include "pt.h"
-
-#define ENVIRONMENT_KEY STR("apiextensions.crossplane.io/environment")
 
 struct session {
         struct arena *arena;
@@ -84,6 +83,28 @@ static bool has_no_type(const struct value *object)
         if (version.n && str_split(&rest, '/', &group) && str_find_char(rest, '/') >= 0)
                 return true;
         return (version.n == 0 || str_equal(version, STR("/"))) && !pt_has_kind(object);
+}
+
+/* Ours: the input may choose EnvironmentConfigs itself, as a step of environment-configs before this one would. *ret_waits when they
+ * have to be fetched first. */
+static int select_environment(struct session *s, bool *ret_waits, struct err *err)
+{
+        struct environment_spec spec = { 0 };
+        int r;
+
+        *ret_waits = false;
+        if (!s->input.environment || !s->input.environment->sources.is_set)
+                return 0;
+        spec.sources = s->input.environment->sources;
+        r = environment_require(s->arena, s->req, &spec, s->rsp, err);
+        if (r < 0)
+                return err_wrap(err, "cannot build requirements");
+        *ret_waits = s->rsp->requirements.n_resources && s->req->required_resources.n == 0;
+        if (*ret_waits)
+                return 0;
+        r = environment_build(s->arena, s->req, &spec, s->rsp, err);
+        s->req->context = s->rsp->context;
+        return r;
 }
 
 static int read_environment(struct session *s, struct err *err)
@@ -488,8 +509,13 @@ static void keep_details(struct session *s)
 static int run_steps(struct session *s, struct err *problem)
 {
         struct fn_bytes_map details;
-        int r = compose(s, problem);
+        bool waits;
+        int r = select_environment(s, &waits, problem);
 
+        if (r >= 0 && waits)
+                return 0;
+        if (r >= 0)
+                r = compose(s, problem);
         if (r >= 0) {
                 details = pt_details_finish(&s->details);
                 r = compose_secret(s, &details, problem);

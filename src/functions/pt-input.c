@@ -3,6 +3,7 @@
  * than their variables. */
 #include "pt-transform.h"
 
+#include "environment.h"
 #include "gotext.h"
 
 #define LIST(c_type, member, name, type)                             \
@@ -164,6 +165,7 @@ static const struct input_type patch_set_type = INPUT_TYPE(struct pt_patch_set, 
 
 static const struct input_field environment_fields[] = {
         LIST(struct pt_environment, patches, "patches", patch_type),
+        LIST(struct pt_environment, sources, "environmentConfigs", environment_source_type),
 };
 static const struct input_type environment_type = INPUT_TYPE(struct pt_environment, environment_fields);
 

@@ -153,6 +153,7 @@ struct pt_patch_set {
 
 struct pt_environment {
         struct input_list patches;
+        struct input_list sources; /* struct environment_source; ours */
 };
 
 struct pt_secret_ref {

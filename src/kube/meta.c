@@ -33,6 +33,40 @@ bool gvk_equal(struct gvk a, struct gvk b)
         return str_equal(a.kind, b.kind) && str_equal(a.group, b.group) && str_equal(a.version, b.version);
 }
 
+static const struct {
+        const char *group;
+        const char *kind;
+        const char *alias;
+        const char *version;
+} aliases[] = {
+        { "apiextensions.crossplane.io", "EnvironmentConfig", "v1alpha1", "v1beta1" },
+};
+
+bool gvk_alias(struct gvk gvk, struct gvk *ret)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
+                struct str alias = str_from(aliases[i].alias), version = str_from(aliases[i].version);
+                bool is_alias = str_equal(gvk.version, alias);
+
+                if (!str_equal(gvk.kind, str_from(aliases[i].kind)) ||
+                    !str_equal(gvk.group, str_from(aliases[i].group)) || !(is_alias || str_equal(gvk.version, version)))
+                        continue;
+                *ret = (struct gvk) { gvk.group, is_alias ? version : alias, gvk.kind };
+                return true;
+        }
+        return false;
+}
+
+struct gvk gvk_current(struct gvk gvk)
+{
+        struct gvk other;
+
+        for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+                if (str_equal(gvk.version, str_from(aliases[i].alias)) && gvk_alias(gvk, &other))
+                        return other;
+        return gvk;
+}
+
 struct str gvk_api_version(struct arena *a, struct gvk gvk)
 {
         if (str_is_empty(gvk.group))

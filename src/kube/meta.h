@@ -23,6 +23,11 @@ bool gvk_equal(struct gvk a, struct gvk b);
 struct str gvk_api_version(struct arena *a, struct gvk gvk);
 struct gvk gvk_copy(struct arena *a, struct gvk gvk);
 
+/* Some kinds have a version that is only another name of a later one: an EnvironmentConfig of v1alpha1 is one of v1beta1. gvk_current is
+ * the kind under the name that counts; gvk_alias gives the other name of either and says whether there is one. */
+struct gvk gvk_current(struct gvk gvk);
+bool gvk_alias(struct gvk gvk, struct gvk *ret);
+
 /* `example.org/v1, Kind=Widget`, with `/v1, Kind=...` in the core group, as Go prints a GroupVersionKind. */
 struct str gvk_text(struct arena *a, struct gvk gvk);
 

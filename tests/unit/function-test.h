@@ -94,7 +94,7 @@ static inline int call_function(struct arena *a, const char *function, const str
                                 const struct value **ret, struct err *err)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
-        struct run run = { .arena = a };
+        struct run run = { .arena = a, .deadline = DEADLINE_NONE };
         struct fn_request req;
         struct fn_response rsp;
         int r;

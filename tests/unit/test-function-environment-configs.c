@@ -294,3 +294,57 @@ TEST(a_fatal_result_keeps_requirements_and_context)
 
         CHECK_CASES(FUNCTION, cases);
 }
+
+/* spec/seeds 1: inputs as an older design has them. */
+TEST(takes_the_input_of_older_examples)
+{
+        static const struct function_case cases[] = {
+                { "another kind, with another name for spec",
+                  "{apiVersion: extra.fn.crossplane.io/v1beta1, kind: ExtraResourceSelectors, extraResourceSelectors: "
+                  "{environmentConfigs: [{ref: {name: a}}]}}",
+                  "{}", "{" NEEDS("environment-config-0: {" KIND ", matchName: a}") "}" },
+                { "answered",
+                  "{apiVersion: extra.fn.crossplane.io/v1beta1, kind: ExtraResourceSelectors, extraResourceSelectors: "
+                  "{environmentConfigs: [{ref: {name: a}}]}}",
+                  "{" FOUND(CONFIG("a", "{x: 1}")) "}",
+                  "{" NEEDS("environment-config-0: {" KIND ", matchName: a}") ", " ENVIRONMENT(HEAD ", x: 1") "}" },
+        };
+
+        CHECK_CASES(FUNCTION, cases);
+}
+
+#define PT                                                                                                             \
+        "{environment: {environmentConfigs: [{ref: {name: a}}], patches: [{fromFieldPath: spec.x, toFieldPath: w}]}, " \
+        "resources: [{name: r, base: {kind: K}, patches: [{type: FromEnvironmentFieldPath, fromFieldPath: x, "         \
+        "toFieldPath: spec.x}]}]}"
+
+TEST(patch_and_transform_can_choose_configs_itself)
+{
+        static const struct function_case cases[] = {
+                { "asks first", PT, "{" XR ", context: {c: 1}, desired: {resources: {o: {resource: {kind: O}}}}}",
+                  "{" NEEDS("environment-config-0: {" KIND ", matchName: a}") ", context: {c: 1}, desired: {resources: "
+                                                                              "{o: {resource: {kind: O}}}}}" },
+                { "then uses what came", PT, "{" XR ", context: {c: 1}, " FOUND(CONFIG("a", "{x: 1}")) "}",
+                  "{" NEEDS("environment-config-0: {" KIND
+                            ", matchName: a}") ", context: {c: 1, "
+                                               "apiextensions.crossplane.io/environment: {" HEAD
+                                               ", x: 1, w: hello}}, desired: {composite: {resource: "
+                                               "{apiVersion: '', kind: ''}}, resources: {r: {resource: {kind: K, spec: "
+                                               "{x: 1}}}}}}" },
+                { "nothing to ask for",
+                  "{environment: {environmentConfigs: []}, resources: [{name: r, base: {kind: K}}]}", "{" XR "}",
+                  "{requirements: {}, context: {apiextensions.crossplane.io/environment: {" HEAD "}}, desired: "
+                  "{composite: {resource: {apiVersion: '', kind: ''}}, resources: {r: {resource: {kind: K}}}}}" },
+        };
+        static const struct function_case refusals[] = {
+                { "not there", PT, "{" XR ", " FOUND("") "}",
+                  "cannot get selected environment configs: cannot process environment config \"a\" by reference, "
+                  "\"environment-config-0\": Required environment config \"a\" not found" },
+                { "cannot be asked for",
+                  "{environment: {environmentConfigs: [{type: Reference}]}, resources: [{name: r, base: {kind: K}}]}",
+                  "{}", "cannot build requirements: ref cannot be nil for type 'Reference' of entry 0" },
+        };
+
+        CHECK_CASES("function-patch-and-transform", cases);
+        CHECK_FATAL("function-patch-and-transform", refusals);
+}

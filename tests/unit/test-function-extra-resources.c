@@ -25,6 +25,10 @@ TEST(asks_for_resources)
                 { "reference", SOURCES("{type: Reference, into: x, apiVersion: v1, kind: K, ref: {name: a}}"), "{}",
                   "{" BY_NAME_NEEDS "}" },
                 { "reference by default", BY_NAME, "{}", "{" BY_NAME_NEEDS "}" },
+                { "the input of older examples",
+                  "{apiVersion: extra.fn.crossplane.io/v1beta1, kind: ExtraResourceSelectors, extraResourceSelectors: "
+                  "{extraResources: [{into: x, apiVersion: v1, kind: K, ref: {name: a}}]}}",
+                  "{}", "{" BY_NAME_NEEDS "}" },
                 { "namespace", SOURCES("{into: x, apiVersion: v1, kind: K, namespace: here, ref: {name: a}}"), "{}",
                   "{" NEEDS("x: {apiVersion: v1, kind: K, namespace: here, matchName: a}") "}" },
                 { "an empty namespace is one too",

@@ -63,6 +63,25 @@ TEST(gvks)
         ASSERT_STR(gvk_of(json("{\"kind\":1}")).kind, STR(""));
 }
 
+TEST(versions_that_are_names_of_another)
+{
+        static const struct gvk current = { STR_INIT("apiextensions.crossplane.io"), STR_INIT("v1beta1"),
+                                            STR_INIT("EnvironmentConfig") };
+        struct gvk old = current, other = current;
+
+        old.version = STR("v1alpha1");
+        ASSERT(gvk_equal(gvk_current(old), current));
+        ASSERT(gvk_equal(gvk_current(current), current));
+        ASSERT(gvk_alias(old, &other) && gvk_equal(other, current));
+        ASSERT(gvk_alias(current, &other) && gvk_equal(other, old));
+        old.kind = STR("Usage");
+        ASSERT(gvk_equal(gvk_current(old), old));
+        ASSERT(!gvk_alias(old, &other));
+        old = current;
+        old.version = STR("v1");
+        ASSERT(!gvk_alias(old, &other));
+}
+
 TEST(keys)
 {
         struct object_key a, b;
