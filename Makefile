@@ -48,6 +48,7 @@ interop:
 	@tests/interop/net
 	@tests/interop/functions/run
 	@tests/interop/render/run
+	@tests/interop/compat/run
 	@tests/interop/builtins/run
 
 interop-full:

@@ -1,9 +1,12 @@
+#include "compat-run.h"
 #include "render-run.h"
 
 #include "features.h"
 
 /* In the order of enum render_format. */
 static const char *const formats[] = { "yaml", "json", "tree", NULL };
+
+static const char *const compat_choices[] = { "latest", "v2.2", NULL };
 
 static const struct setting settings_table[] = {
         { .name = "include-function-results",
@@ -73,11 +76,25 @@ static const struct setting settings_table[] = {
           .type = SETTING_LIST,
           .value_name = "PATH",
           .help = "Secrets that steps have as credentials. Only their data counts." },
+        { .name = "function-annotations",
+          .short_name = 'a',
+          .type = SETTING_LIST,
+          .value_name = "KEY=VALUE",
+          .help = "Annotations that every Function gets, over those that it has: for example "
+                  "render.crossplane.io/runtime=Development." },
         { .name = "xrd",
           .type = SETTING_STRING,
           .value_name = "PATH",
           .help = "The definition of the composite resource: its defaults are filled in, and it says whether the "
                   "resource is a legacy one." },
+        { .name = "compat",
+          .type = SETTING_ENUM,
+          .choices = compat_choices,
+          .default_text = "latest",
+          .value_name = "VERSION",
+          .help = "Whose render to do: the latest, or v2.2 for what Crossplane's CLI printed up to that version, with "
+                  "its "
+                  "arguments (XR COMPOSITION FUNCTIONS), errors and exit statuses." },
         { .name = "timeout",
           .type = SETTING_DURATION,
           .default_text = "1m",
@@ -91,6 +108,8 @@ static int run(const struct command *c, const struct settings *settings, struct 
 {
         _cleanup_err_ struct err err = { 0 };
 
+        if (str_equal(settings_str(settings, "compat"), STR("v2.2")))
+                return compat_run(c, settings, arguments);
         if (arguments.n > 0)
                 return render_run(c, settings, arguments);
         err_set(&err, ERR_INVALID, "give composite resources, a Composition and, if you want, functions");

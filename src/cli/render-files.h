@@ -19,6 +19,9 @@ int render_files_load(struct arena *a, const char *const *paths, size_t n, struc
 int render_files_choose(const struct render_files *files, const struct manifest *composite, const struct manifest **ret,
                         struct err *err);
 
+/* Whether the Composition is for composites of this type and has the labels that this one wants. */
+int render_files_check(const struct manifest *composition, const struct value *composite, struct err *err);
+
 /* The objects of all these files. `what` names them in errors: `cannot load WHAT: ...`. */
 int render_files_load_list(struct arena *a, const struct str *paths, size_t n, const char *what, struct manifests *ret,
                            struct err *err);
@@ -26,6 +29,10 @@ const struct value *render_files_list(struct arena *a, const struct manifests *m
 
 /* The OpenAPI v3 documents in all *.json of the directory and those below it. */
 int render_files_load_schemas(struct arena *a, struct str directory, const struct value **ret, struct err *err);
+
+/* Gives every Function these annotations, each KEY=VALUE. */
+int render_files_annotate(struct arena *a, struct render_files *files, const struct str *pairs, size_t n,
+                          struct err *err);
 
 /* Finds out how to run each Function: at the address of its annotation, or as one that is built in. Without a file of functions those of
  * the pipelines are built in by their names. */
@@ -38,6 +45,11 @@ int render_files_load_definitions(struct arena *a, struct str path, struct rende
 
 /* What the definitions say, compiled once for each version that is asked for. */
 struct render_schemas;
+
+/* The schema of one version. The caller unrefs it. */
+struct schema;
+int render_schema_compile(struct arena *a, const struct manifest *definition, struct gvk gvk, struct schema **ret,
+                          struct err *err);
 
 struct render_schemas *render_schemas_new(struct arena *a, const struct render_files *files);
 

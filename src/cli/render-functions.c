@@ -8,6 +8,30 @@
 #define ANNOTATION_TARGET   STR("render.crossplane.io/runtime-development-target")
 #define ANNOTATION_BUILT_IN STR("weft/built-in")
 
+/* --- Annotations --- */
+
+int render_files_annotate(struct arena *a, struct render_files *files, const struct str *pairs, size_t n,
+                          struct err *err)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct str value = pairs[i], key;
+
+                if (!str_split(&value, '=', &key))
+                        return err_set(err, ERR_INVALID,
+                                       "cannot apply function annotation overrides: invalid function annotation format "
+                                       "\"%.*s\", expected key=value",
+                                       STR_ARG(pairs[i]));
+                for (size_t j = 0; j < files->functions.n; j++) {
+                        const struct value **object = &files->functions.p[j].object;
+
+                        *object = meta_with_annotation(a, *object, key, value);
+                }
+        }
+        return 0;
+}
+
+/* --- Ways to run --- */
+
 /* `function-auto-ready` of `example.org/crossplane-contrib/function-auto-ready:v0.5.0@sha256:...`. */
 static struct str package_name(struct str package)
 {

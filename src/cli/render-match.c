@@ -75,15 +75,14 @@ static int check_mode(const struct manifest *composition, struct err *err)
         return manifest_error(composition, mode ? STR("spec.mode") : STR("spec"), err);
 }
 
-static int check(const struct manifest *composition, const struct value *composite, struct err *err)
+int render_files_check(const struct manifest *composition, const struct value *composite, struct err *err)
 {
         int r;
 
         if ((r = check_type(composition, composite, "kind", err)) < 0 ||
-            (r = check_type(composition, composite, "apiVersion", err)) < 0 ||
-            (r = check_labels(composition, composite, err)) < 0)
+            (r = check_type(composition, composite, "apiVersion", err)) < 0)
                 return r;
-        return check_mode(composition, err);
+        return check_labels(composition, composite, err);
 }
 
 /* --- Which of several --- */
@@ -191,5 +190,7 @@ int render_files_choose(const struct render_files *files, const struct manifest 
                 r = choose_by_name(files, composite, name, path, ret, err);
         else
                 r = choose_by_type(files, composite, ret, err);
-        return r < 0 ? r : check(*ret, composite->object, err);
+        if (r >= 0)
+                r = render_files_check(*ret, composite->object, err);
+        return r < 0 ? r : check_mode(*ret, err);
 }

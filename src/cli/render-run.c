@@ -106,9 +106,11 @@ static int load_resources(struct session *s, struct err *err)
 static int load(struct session *s, struct arguments arguments, struct err *err)
 {
         struct str xrd = settings_str(s->settings, "xrd"), schemas = settings_str(s->settings, "required-schemas");
+        struct setting_list annotations = settings_list(s->settings, "function-annotations");
         int r = render_files_load(s->arena, arguments.p, arguments.n, &s->files, err);
 
         if (r < 0 || (xrd.n && (r = render_files_load_definitions(s->arena, xrd, &s->files, err)) < 0) ||
+            (r = render_files_annotate(s->arena, &s->files, annotations.items, annotations.n, err)) < 0 ||
             (r = render_files_register(&s->files, s->registry, err)) < 0 || (r = load_resources(s, err)) < 0 ||
             (schemas.n && (r = render_files_load_schemas(s->arena, schemas, &s->input.schemas, err)) < 0) ||
             (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0 ||

@@ -59,8 +59,8 @@ static const struct value *find_version(const struct value *xrd, struct str vers
         return NULL;
 }
 
-static int compile(struct render_schemas *s, struct arena *a, const struct manifest *definition, struct gvk gvk,
-                   struct schema **ret, struct err *err)
+int render_schema_compile(struct arena *a, const struct manifest *definition, struct gvk gvk, struct schema **ret,
+                          struct err *err)
 {
         const struct value *openapi = find_version(definition->object, gvk.version);
         struct field_errors errors;
@@ -93,7 +93,7 @@ static int schema_for(struct render_schemas *s, struct arena *a, const struct ma
                         *ret = s->compiled.p[i].schema;
                         return 0;
                 }
-        r = compile(s, a, definition, gvk, ret, err);
+        r = render_schema_compile(a, definition, gvk, ret, err);
         if (r >= 0)
                 vec_push(&s->compiled,
                          (struct compiled) { .definition = definition, .version = gvk.version, .schema = *ret });

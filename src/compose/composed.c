@@ -39,12 +39,13 @@ static const struct value *keep_names(struct arena *a, const struct value *objec
         return object;
 }
 
-static const struct value *with_labels(struct arena *a, const struct value *object, const struct value *composite)
+static const struct value *with_labels(struct arena *a, const struct value *object, const struct value *composite,
+                                       struct str root)
 {
         struct str name = meta_label(composite, LABEL_CLAIM_NAME);
         struct str namespace = meta_label(composite, LABEL_CLAIM_NAMESPACE);
 
-        object = meta_with_label(a, object, LABEL_COMPOSITE, meta_label(composite, LABEL_COMPOSITE));
+        object = meta_with_label(a, object, LABEL_COMPOSITE, root);
         if (name.n && namespace.n) {
                 object = meta_with_label(a, object, LABEL_CLAIM_NAME, name);
                 object = meta_with_label(a, object, LABEL_CLAIM_NAMESPACE, namespace);
@@ -52,26 +53,39 @@ static const struct value *with_labels(struct arena *a, const struct value *obje
         return object;
 }
 
-static int with_metadata(struct arena *a, const struct composed_scope *scope, struct str key,
-                         const struct value *object, const struct value **ret, struct err *err)
+struct str composed_root(const struct value *composite)
 {
-        const struct value *composite = scope->composite;
-        struct str root = meta_label(composite, LABEL_COMPOSITE);
-        struct owner_reference owner = owner_reference_to(a, composite, true, true);
+        return meta_label(composite, LABEL_COMPOSITE);
+}
+
+int composed_describe(struct arena *a, const struct composed_scope *scope, struct str key, struct str root,
+                      const struct value *wanted, const struct value *observed, const struct value **ret,
+                      struct err *err)
+{
+        const struct value *object = observed ? keep_names(a, wanted, observed) : wanted;
+        struct owner_reference owner = owner_reference_to(a, scope->composite, true, true);
+
+        if (meta_name(object).n == 0 && meta_str(object, STR("generateName")).n == 0)
+                object = meta_with_str(a, object, STR("generateName"), arena_printf(a, "%.*s-", STR_ARG(root)));
+        if (scope->is_namespaced)
+                object = meta_with_str(a, object, STR("namespace"), meta_namespace(scope->composite));
+        object = meta_with_annotation(a, object, ANNOTATION_KEY, key);
+        object = with_labels(a, object, scope->composite, root);
+        return owner_with_reference(a, object, &owner, ret, err);
+}
+
+static int with_metadata(struct arena *a, const struct composed_scope *scope, struct str key,
+                         const struct value *wanted, const struct value *observed, const struct value **ret,
+                         struct err *err)
+{
+        struct str root = composed_root(scope->composite);
 
         if (root.n == 0)
                 return err_set(err, ERR_INVALID,
                                "cannot find top-level composite resource name label \"crossplane.io/composite\" in "
                                "composite resource metadata");
-        if (meta_name(object).n == 0 && meta_str(object, STR("generateName")).n == 0)
-                object = meta_with_str(a, object, STR("generateName"), arena_printf(a, "%.*s-", STR_ARG(root)));
-        if (scope->is_namespaced)
-                object = meta_with_str(a, object, STR("namespace"), meta_namespace(composite));
-        object = meta_with_annotation(a, object, ANNOTATION_KEY, key);
-        object = with_labels(a, object, composite);
-        if (owner_with_reference(a, object, &owner, &object, err) < 0)
+        if (composed_describe(a, scope, key, root, wanted, observed, ret, err) < 0)
                 return err_wrap(err, "cannot set controller reference");
-        *ret = object;
         return 0;
 }
 
@@ -96,8 +110,8 @@ static bool has_valid_name(struct arena *a, const struct value *object)
 int composed_prepare(struct arena *a, const struct composed_scope *scope, struct str key, const struct value *wanted,
                      const struct value *observed, const struct value **ret, struct err *err)
 {
-        const struct value *object = observed ? keep_names(a, wanted, observed) : wanted;
-        int r = with_metadata(a, scope, key, object, &object, err);
+        const struct value *object;
+        int r = with_metadata(a, scope, key, wanted, observed, &object, err);
 
         if (r < 0)
                 return err_wrap(err, "cannot render metadata for composed resource \"%.*s\"", STR_ARG(key));

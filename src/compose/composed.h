@@ -14,6 +14,15 @@ struct composed_scope {
 int composed_prepare(struct arena *a, const struct composed_scope *scope, struct str key, const struct value *wanted,
                      const struct value *observed, const struct value **ret, struct err *err);
 
+/* The same without a name of its own: only metadata that says whose it is. `root` is the name at the top of the tree, which prefixes
+ * names. An error says who controls it already. */
+int composed_describe(struct arena *a, const struct composed_scope *scope, struct str key, struct str root,
+                      const struct value *wanted, const struct value *observed, const struct value **ret,
+                      struct err *err);
+
+/* The composite's label with that name; "" without. */
+struct str composed_root(const struct value *composite);
+
 /* The annotation with its key; "" without. */
 struct str composed_key(const struct value *object);
 

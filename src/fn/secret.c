@@ -10,8 +10,9 @@ static int compare_bytes(const void *a, const void *b)
         return str_compare(((const struct fn_bytes *)a)->key, ((const struct fn_bytes *)b)->key);
 }
 
-static int decode_data(struct arena *a, const struct value *data, struct fn_bytes_map *ret, struct err *err)
+int secret_data(struct arena *a, const struct value *secret, struct fn_bytes_map *ret, struct err *err)
 {
+        const struct value *data = value_get(secret, STR("data"));
         struct fn_bytes *p = ARENA_NEW_ARRAY(a, struct fn_bytes, value_count(data) + 1);
         size_t n = 0;
         int r;
@@ -36,5 +37,5 @@ int secret_fetch(struct cluster *c, struct run *run, struct str namespace, struc
         const struct value *secret;
         int r = cluster_get_value(c, run, &key, &secret, err);
 
-        return r < 0 ? r : decode_data(run->arena, value_get(secret, STR("data")), ret, err);
+        return r < 0 ? r : secret_data(run->arena, secret, ret, err);
 }

@@ -66,7 +66,7 @@ static void append_object(struct buf *b, const struct value *object)
                 buf_appendf(b, " \"%.*s\"", STR_ARG(name));
 }
 
-int manifest_error(const struct manifest *m, struct str path, struct err *err)
+static int wrap_place(const struct manifest *m, struct str path, struct err *err)
 {
         _cleanup_arena_ struct arena a;
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -86,6 +86,13 @@ int manifest_error(const struct manifest *m, struct str path, struct err *err)
         if (!str_is_empty(path))
                 err_set_path(err, path);
         return r;
+}
+
+int manifest_error(const struct manifest *m, struct str path, struct err *err)
+{
+        if (!m->source && err)
+                return err->code;
+        return m->source ? wrap_place(m, path, err) : err_wrap(NULL, "nowhere");
 }
 
 static int check(const struct manifest *m, struct err *err)

@@ -7,9 +7,9 @@
 
 struct manifest {
         const struct value *object;
-        const struct source *source;
-        size_t document;   /* in its source, for source_locate */
-        struct str prefix; /* where it stands in its document: "", or `items[2]` in a List */
+        const struct source *source; /* NULL: errors name no place */
+        size_t document;             /* in its source, for source_locate */
+        struct str prefix;           /* where it stands in its document: "", or `items[2]` in a List */
 };
 
 struct manifests {
