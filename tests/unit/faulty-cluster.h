@@ -5,11 +5,10 @@
 
 enum fault_mode {
         FAULT_NONE,
-        FAULT_BEFORE,       /* the call is not made */
-        FAULT_AFTER,        /* the call is made, its answer is lost */
-        FAULT_CONFLICT,     /* somebody was faster */
-        FAULT_CRASH_BEFORE, /* nor are any that follow */
-        FAULT_CRASH_AFTER,
+        FAULT_BEFORE,   /* the call is not made */
+        FAULT_AFTER,    /* the call is made, its answer is lost */
+        FAULT_CONFLICT, /* somebody was faster */
+        FAULT_CRASH,    /* the answer is lost, and nothing that follows is done */
         _FAULT_MODES,
 };
 
@@ -25,7 +24,7 @@ struct faulty_cluster {
         struct cluster *inner;
         struct arena *arena; /* of the record of writes */
         enum fault_mode mode;
-        size_t at; /* which call fails; counts from 1 */
+        size_t at; /* which call fails, or which write; counts from 1 */
         size_t n_calls;
         size_t n_writes;
         bool has_fired;
@@ -49,17 +48,23 @@ static inline int injected(struct faulty_cluster *f, struct err *err)
         return f->mode == FAULT_CONFLICT ? status_modified(err, &subject) : err_set(err, ERR_FAILED, "injected");
 }
 
-static inline bool fails_before(struct faulty_cluster *f)
+/* What a failure does shows at writes; before a call it is tried at all of them, where it ends the run. */
+static inline size_t position(const struct faulty_cluster *f)
+{
+        return f->mode == FAULT_BEFORE ? f->n_calls : f->n_writes;
+}
+
+static inline bool fails_before(struct faulty_cluster *f, bool is_write)
 {
         f->n_calls++;
+        f->n_writes += is_write;
         switch (f->mode) {
         case FAULT_BEFORE:
+                return position(f) == f->at;
         case FAULT_CONFLICT:
-                return f->n_calls == f->at;
-        case FAULT_CRASH_BEFORE:
-                return f->n_calls >= f->at;
-        case FAULT_CRASH_AFTER:
-                return f->n_calls > f->at;
+                return is_write && position(f) == f->at;
+        case FAULT_CRASH:
+                return f->has_fired;
         case FAULT_NONE:
         case FAULT_AFTER:
         case _FAULT_MODES:
@@ -68,22 +73,22 @@ static inline bool fails_before(struct faulty_cluster *f)
         return false;
 }
 
-static inline bool fails_after(const struct faulty_cluster *f)
+static inline bool fails_after(const struct faulty_cluster *f, bool is_write)
 {
-        return (f->mode == FAULT_AFTER || f->mode == FAULT_CRASH_AFTER) && f->n_calls == f->at;
+        return is_write && (f->mode == FAULT_AFTER || f->mode == FAULT_CRASH) && position(f) == f->at;
 }
 
-#define FAULTY_CALL(f, err, call)                        \
-        ({                                               \
-                int _r;                                  \
-                if (fails_before(f)) {                   \
-                        _r = injected((f), (err));       \
-                } else {                                 \
-                        _r = (call);                     \
-                        if (_r >= 0 && fails_after(f))   \
-                                _r = injected((f), err); \
-                }                                        \
-                _r;                                      \
+#define FAULTY_CALL(f, err, is_write, call)                          \
+        ({                                                           \
+                int _r;                                              \
+                if (fails_before((f), (is_write))) {                 \
+                        _r = injected((f), (err));                   \
+                } else {                                             \
+                        _r = (call);                                 \
+                        if (_r >= 0 && fails_after((f), (is_write))) \
+                                _r = injected((f), err);             \
+                }                                                    \
+                _r;                                                  \
         })
 
 static inline struct faulty_cluster *faulty_of(struct cluster *c)
@@ -96,7 +101,7 @@ static inline int faulty_get(struct cluster *c, struct run *run, const struct ge
 {
         struct faulty_cluster *f = faulty_of(c);
 
-        return FAULTY_CALL(f, err, cluster_get(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, false, cluster_get(f->inner, run, req, ret, err));
 }
 
 static inline int faulty_list(struct cluster *c, struct run *run, const struct list_request *req,
@@ -104,7 +109,7 @@ static inline int faulty_list(struct cluster *c, struct run *run, const struct l
 {
         struct faulty_cluster *f = faulty_of(c);
 
-        return FAULTY_CALL(f, err, cluster_list(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, false, cluster_list(f->inner, run, req, ret, err));
 }
 
 static inline int faulty_write(struct cluster *c, struct run *run, const struct write_request *req,
@@ -119,22 +124,14 @@ static inline int faulty_write(struct cluster *c, struct run *run, const struct 
                         .subresource = arena_copy(f->arena, req->subresource),
                         .cause = arena_copy(f->arena, run->cause),
                 };
-        f->n_writes++;
-        return FAULTY_CALL(f, err, cluster_write(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, true, cluster_write(f->inner, run, req, ret, err));
 }
 
 static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)
 {
         struct faulty_cluster *f = faulty_of(c);
-        int r;
 
-        if (fails_before(f))
-                return injected(f, err);
-        r = f->inner->ops->kind(f->inner, run, gvk, ret, err);
-        if (r < 0 || !fails_after(f))
-                return r;
-        kind_unref(*ret);
-        return injected(f, err);
+        return fails_before(f, false) ? injected(f, err) : f->inner->ops->kind(f->inner, run, gvk, ret, err);
 }
 
 static inline int faulty_may(struct cluster *c, struct run *run, const struct access_request *req, bool *ret,
@@ -144,7 +141,7 @@ static inline int faulty_may(struct cluster *c, struct run *run, const struct ac
         const char *verb = arena_cstring(run->arena, req->verb);
 
         *ret = !f->denied_verbs || (req->verb.p[0] != '*' && !strstr(f->denied_verbs, verb));
-        return FAULTY_CALL(f, err, 0);
+        return FAULTY_CALL(f, err, false, 0);
 }
 
 static inline void faulty_free(struct cluster *c)
