@@ -99,11 +99,15 @@ static void select_default_selector(struct reconcile *r)
         reconcile_event(r, false, STR("CompositionSelection"), "Default revision selector has been selected");
 }
 
+/* One that is not there is called what Crossplane's cache calls it: by its kind. */
 static int get_one(struct reconcile *r, struct str kind, struct str name, const struct value **ret, struct err *err)
 {
         struct object_key key = { .gvk = { GROUP, STR("v1"), kind }, .name = name };
         int e = cluster_get_value(r->options->cluster, r->run, &key, ret, err);
 
+        if (e == ERR_NOT_FOUND)
+                err_set(err, ERR_NOT_FOUND, "%.*s.%.*s \"%.*s\" not found", STR_ARG(kind), STR_ARG(GROUP),
+                        STR_ARG(name));
         return e < 0 ? err_wrap(err, "cannot get %.*s", STR_ARG(kind)) : 0;
 }
 

@@ -1,0 +1,531 @@
+/* Which Composition and which revision a composite uses, and what it becomes before it is composed (spec/engine 1.3-1.5): every rule, with
+ * its events, conditions and words. */
+#include "engine-test.h"
+
+#define EITHER(legacy, modern) (scope == SCOPE_LEGACY ? (legacy) : (modern))
+
+/* Crossplane's part of a spec, where the scope has it. */
+static const char *machinery(const char *fields)
+{
+        return arena_cstring(&arena, arena_printf(&arena, EITHER("%s", "{crossplane: %s}"), fields));
+}
+
+static void change(const char *fields)
+{
+        patch(&key, arena_cstring(&arena, arena_printf(&arena, "{spec: %s}", machinery(fields))));
+}
+
+static const struct value *composition(const char *name, const char *extra)
+{
+        return make_composition(name, 0, 1, extra);
+}
+
+static struct str selected(const char *field)
+{
+        struct composite xr = composite();
+
+        return composite_ref(&xr, str_from(field));
+}
+
+static const char *name_of(const struct value *object)
+{
+        return arena_cstring(&arena, meta_name(object));
+}
+
+static const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *text(const char *format, ...)
+{
+        static char texts[8][1024];
+        static unsigned next;
+        va_list ap;
+
+        next = (next + 1) % ARRAY_SIZE(texts);
+        va_start(ap, format);
+        vsnprintf(texts[next], sizeof(texts[next]), format, ap);
+        va_end(ap);
+        return texts[next];
+}
+
+/* An error is also the last event and the condition. */
+static void check_failure(const char *reason, const char *message)
+{
+        struct reconcile_result result = reconcile_error(message);
+        const struct reconcile_event *last;
+
+        ASSERT_CASE(message, result.n_events > 0);
+        last = &result.events[result.n_events - 1];
+        ASSERT_CASE(message, last->is_warning);
+        ASSERT_STR(last->reason, str_from(reason));
+        ASSERT_STR(last->message, str_from(message));
+        ASSERT_STR(condition("Synced").message, str_from(message));
+        ASSERT_STR(condition("Synced").reason, STR("ReconcileError"));
+        ASSERT_INT(condition("Synced").status, CONDITION_FALSE);
+        ASSERT_CASE(message, n_calls_of_functions == 0);
+}
+
+static void begin_case(enum scope s, const char *definition)
+{
+        set_up(s, definition);
+        n_calls_of_functions = 0;
+}
+
+/* --- Compositions --- */
+
+TEST(without_a_reference_any_composition_that_fits_is_taken)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct reconcile_result result;
+                const struct value *revision;
+
+                begin_case(s, NULL);
+                composition("a-other", "{spec: {compositeTypeRef: {kind: Other}}}");
+                composition("b-other", "{spec: {compositeTypeRef: {apiVersion: example.org/v2}}}");
+                revision = make_revision(composition("mine", NULL), 1, true);
+                make_composite("web", "{}");
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result),
+                            text("Normal SelectComposition: Successfully selected composition: mine\n"
+                                 "Normal SelectComposition: Selected composition revision: %s\n",
+                                 name_of(revision)));
+                ASSERT_STR(selected("compositionRef"), STR("mine"));
+                ASSERT_STR(selected("compositionRevisionRef"), meta_name(revision));
+                tear_down();
+        }
+}
+
+TEST(nothing_that_fits_is_an_error)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                begin_case(s, NULL);
+                composition("other", "{spec: {compositeTypeRef: {kind: Other}}}");
+                make_composite("web", "{}");
+                check_failure("SelectComposition", "cannot select Composition: no compatible Compositions found");
+                tear_down();
+        }
+}
+
+TEST(labels_select_a_composition)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                begin_case(s, "{defaultCompositionRef: {name: fallback}}");
+                make_revision(composition("fast", "{metadata: {labels: {speed: fast, size: big}}}"), 1, true);
+                make_revision(composition("slow", "{metadata: {labels: {speed: slow, size: big}}}"), 1, true);
+                make_composite("web", machinery("{compositionSelector: {matchLabels: {speed: slow, size: big}}}"));
+                reconcile_ok();
+                ASSERT_STR(selected("compositionRef"), STR("slow"));
+                /* What is selected stays, whatever the labels say later. */
+                change("{compositionSelector: {matchLabels: {speed: fast}}}");
+                reconcile_ok();
+                ASSERT_STR(selected("compositionRef"), STR("slow"));
+                make_composite("none", machinery("{compositionSelector: {matchLabels: {speed: none}}}"));
+                n_calls_of_functions = 0;
+                check_failure("SelectComposition", "cannot select Composition: no compatible Compositions found");
+                tear_down();
+        }
+}
+
+TEST(of_several_any_is_taken_and_kept)
+{
+        bool was_taken[2] = { false, false };
+
+        begin_case(SCOPE_CLUSTER, NULL);
+        make_revision(composition("c0", NULL), 1, true);
+        make_revision(composition("c1", NULL), 1, true);
+        for (int i = 0; i < 64; i++) {
+                make_composite(text("web%d", i), "{}");
+                reconcile_ok();
+                ASSERT(str_starts_with(selected("compositionRef"), STR("c")));
+                was_taken[selected("compositionRef").p[1] - '0'] = true;
+        }
+        ASSERT(was_taken[0] && was_taken[1]);
+        tear_down();
+}
+
+TEST(a_default_is_taken_in_memory_and_kept_with_the_revision)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct reconcile_result result;
+                const struct value *revision;
+
+                begin_case(s, "{defaultCompositionRef: {name: fallback}}");
+                revision = make_revision(composition("fallback", NULL), 1, true);
+                make_composite("web", "{}");
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result),
+                            text("Normal CompositionSelection: Default composition has been selected\n"
+                                 "Normal SelectComposition: Successfully selected composition: fallback\n"
+                                 "Normal SelectComposition: Selected composition revision: %s\n",
+                                 name_of(revision)));
+                ASSERT_STR(selected("compositionRef"), STR("fallback"));
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result), "");
+                tear_down();
+        }
+}
+
+TEST(a_default_counts_for_nobody_who_has_chosen)
+{
+        begin_case(SCOPE_NAMESPACED, "{defaultCompositionRef: {name: fallback}}");
+        make_revision(composition("fallback", NULL), 1, true);
+        make_revision(composition("mine", NULL), 1, true);
+        make_composite("web", machinery("{compositionRef: {name: mine}}"));
+        reconcile_ok();
+        ASSERT_STR(selected("compositionRef"), STR("mine"));
+        tear_down();
+}
+
+/* With a revision that is fixed nothing writes the default down. */
+TEST(a_default_with_a_fixed_revision_is_never_kept)
+{
+        struct reconcile_result result;
+        const struct value *revision;
+
+        begin_case(SCOPE_LEGACY, "{defaultCompositionRef: {name: fallback}}");
+        revision = make_revision(composition("fallback", NULL), 1, true);
+        make_composite("web", text("{compositionUpdatePolicy: Manual, compositionRevisionRef: {name: %s}}",
+                                   name_of(revision)));
+        patch(&key, "{metadata: {labels: {crossplane.io/composite: web}}}");
+        for (int i = 0; i < 2; i++) {
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result),
+                            "Normal CompositionSelection: Default composition has been selected\n"
+                            "Normal SelectComposition: Successfully selected composition: fallback\n");
+                ASSERT_STR(selected("compositionRef"), STR(""));
+        }
+        tear_down();
+}
+
+TEST(an_enforced_composition_replaces_any_other)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct reconcile_result result;
+                const struct value *revision;
+
+                begin_case(s, "{enforcedCompositionRef: {name: must}, defaultCompositionRef: {name: mine}}");
+                revision = make_revision(composition("must", NULL), 1, true);
+                make_revision(composition("mine", NULL), 1, true);
+                make_composite("web", machinery("{compositionRef: {name: mine}}"));
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result),
+                            text("Normal CompositionSelection: Enforced composition has been selected\n"
+                                 "Normal SelectComposition: Successfully selected composition: must\n"
+                                 "Normal SelectComposition: Selected composition revision: %s\n",
+                                 name_of(revision)));
+                ASSERT_STR(selected("compositionRef"), STR("must"));
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result), "");
+                tear_down();
+        }
+}
+
+TEST(an_enforced_composition_that_does_not_fit_is_refused_later)
+{
+        begin_case(SCOPE_NAMESPACED, "{enforcedCompositionRef: {name: must}}");
+        make_revision(composition("must", "{spec: {compositeTypeRef: {kind: Other}}}"), 1, true);
+        make_composite("web", "{}");
+        check_failure("ComposeResources",
+                      "cannot configure composite resource: referenced composition is not compatible "
+                      "with this composite resource");
+        ASSERT_STR(selected("compositionRef"), STR("must"));
+        tear_down();
+}
+
+/* --- Revisions --- */
+
+TEST(a_composition_that_is_not_there)
+{
+        begin_case(SCOPE_NAMESPACED, NULL);
+        make_composite("web", machinery("{compositionRef: {name: gone}}"));
+        check_failure("ComposeResources", "cannot fetch Composition: cannot get Composition: "
+                                          "Composition.apiextensions.crossplane.io \"gone\" not found");
+        tear_down();
+}
+
+TEST(a_composition_without_revisions)
+{
+        const struct value *mine;
+
+        begin_case(SCOPE_NAMESPACED, NULL);
+        mine = composition("mine", NULL);
+        make_composite("web", machinery("{compositionRef: {name: mine}}"));
+        check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
+        /* One that carries its name but belongs to another. */
+        mine = meta_with_str(&arena, mine, STR("uid"), meta_uid(composition("boss", NULL)));
+        make_revision(mine, 7, true);
+        check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
+        tear_down();
+}
+
+static const struct value *revisions[4];
+
+/* Three revisions of `mine`, the second with the greatest number. */
+static void make_revisions(void)
+{
+        static const int64_t numbers[] = { 1, 10, 9 };
+        struct object_key k = own_kind("Composition", "mine");
+
+        composition("mine", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+                revisions[i] =
+                        make_revision(patch(&k, text("{metadata: {labels: {channel: c%zu}}}", i)), numbers[i], true);
+}
+
+static void check_revision(size_t i)
+{
+        ASSERT_STR(selected("compositionRevisionRef"), meta_name(revisions[i]));
+}
+
+TEST(the_greatest_number_is_the_newest)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                begin_case(s, NULL);
+                make_revisions();
+                make_composite("web", machinery("{compositionRef: {name: mine}}"));
+                reconcile_ok();
+                check_revision(1);
+                tear_down();
+        }
+}
+
+TEST(automatic_composites_follow_and_manual_ones_do_not)
+{
+        struct object_key k = own_kind("Composition", "mine");
+
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct reconcile_result result;
+
+                begin_case(s, NULL);
+                make_revisions();
+                make_composite("manual", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Manual}"));
+                reconcile_ok();
+                check_revision(1);
+                make_composite("auto", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic}"));
+                reconcile_ok();
+                check_revision(1);
+                revisions[3] = make_revision(patch(&k, "{metadata: {labels: {channel: new}}}"), 11, true);
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result), text("Normal SelectComposition: Selected composition revision: %s\n",
+                                                       name_of(revisions[3])));
+                check_revision(3);
+                use_composite("manual");
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result), "");
+                check_revision(1);
+                /* Not even when it is told to use another Composition, until the revision is given up. */
+                make_revision(composition("other", NULL), 1, true);
+                change("{compositionRef: {name: other}}");
+                reconcile_ok();
+                check_revision(1);
+                change("{compositionRevisionRef: null}");
+                reconcile_ok();
+                ASSERT(str_starts_with(selected("compositionRevisionRef"), STR("other-")));
+                tear_down();
+        }
+}
+
+TEST(a_fixed_revision_that_is_not_there)
+{
+        begin_case(SCOPE_LEGACY, NULL);
+        make_revisions();
+        make_composite("web", "{compositionRef: {name: mine}, compositionUpdatePolicy: Manual, compositionRevisionRef: "
+                              "{name: gone}}");
+        check_failure("ComposeResources", "cannot fetch Composition: cannot get CompositionRevision: "
+                                          "CompositionRevision.apiextensions.crossplane.io \"gone\" not found");
+        tear_down();
+}
+
+TEST(labels_select_a_revision_where_updates_are_automatic)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                begin_case(s, NULL);
+                make_revisions();
+                make_composite("web", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic, "
+                                                "compositionRevisionSelector: {matchLabels: {channel: c0}}}"));
+                reconcile_ok();
+                check_revision(0);
+                change("{compositionRevisionSelector: {matchLabels: {channel: c2}}}");
+                reconcile_ok();
+                check_revision(2);
+                change("{compositionUpdatePolicy: Manual, compositionRevisionSelector: {matchLabels: {channel: c0}}}");
+                reconcile_ok();
+                check_revision(2);
+                /* The first choice of a manual one looks at no labels. */
+                change("{compositionRevisionRef: null}");
+                reconcile_ok();
+                check_revision(1);
+                change("{compositionUpdatePolicy: Automatic, compositionRevisionSelector: {matchLabels: {channel: "
+                       "none}}}");
+                n_calls_of_functions = 0;
+                check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
+                tear_down();
+        }
+}
+
+TEST(a_default_revision_selector)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct reconcile_result result;
+
+                begin_case(s, "{defaultCompositionRevisionSelector: {matchLabels: {channel: c0}}}");
+                make_revisions();
+                make_composite("web", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic}"));
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result),
+                            text("Normal CompositionSelection: Default revision selector has been selected\n"
+                                 "Normal SelectComposition: Selected composition revision: %s\n",
+                                 name_of(revisions[0])));
+                check_revision(0);
+                result = reconcile_ok();
+                ASSERT_TEXT(events_text(&result), "");
+                make_composite("own", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic, "
+                                                "compositionRevisionSelector: {matchLabels: {channel: c2}}}"));
+                reconcile_ok();
+                check_revision(2);
+                tear_down();
+        }
+}
+
+/* The policy of a modern composite that says nothing of Crossplane comes into being with the first write, and labels count from then
+ * on. */
+TEST(a_modern_composite_without_a_policy_takes_the_newest_once)
+{
+        begin_case(SCOPE_NAMESPACED,
+                   "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: "
+                   "{channel: c0}}}");
+        make_revisions();
+        make_composite("web", "{}");
+        reconcile_ok();
+        check_revision(1);
+        reconcile_ok();
+        check_revision(0);
+        tear_down();
+}
+
+TEST(a_legacy_composite_always_has_a_policy)
+{
+        begin_case(SCOPE_LEGACY,
+                   "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: {channel: "
+                   "c0}}}");
+        make_revisions();
+        make_composite("web", "{}");
+        reconcile_ok();
+        check_revision(0);
+        tear_down();
+}
+
+/* --- Only a pipeline that can run is run --- */
+
+TEST(a_revision_must_be_valid)
+{
+        struct condition bad = { .type = STR("ValidPipeline"),
+                                 .status = CONDITION_FALSE,
+                                 .reason = STR("MissingCapabilities"),
+                                 .message = STR("function \"f\" is old") };
+        const struct value *revision, *made;
+
+        begin_case(SCOPE_CLUSTER, NULL);
+        made = composition("mine", NULL);
+        ASSERT(revision_make(&arena, made, 1, &revision, NULL) >= 0);
+        revision = create(revision);
+        make_composite("web", "{}");
+        check_failure(
+                "ComposeResources",
+                text("selected CompositionRevision %s does not have a valid function pipeline: pipeline status unknown",
+                     name_of(revision)));
+        revision = update(conditions_set(&arena, revision, &bad, 1), "status");
+        check_failure(
+                "ComposeResources",
+                text("selected CompositionRevision %s does not have a valid function pipeline: function \"f\" is old",
+                     name_of(revision)));
+        bad.status = CONDITION_TRUE;
+        update(conditions_set(&arena, revision, &bad, 1), "status");
+        reconcile_ok();
+        ASSERT_INT(condition("Synced").status, CONDITION_TRUE);
+        tear_down();
+}
+
+/* --- Before it is composed --- */
+
+TEST(the_root_of_a_tree_is_named_in_a_label)
+{
+        begin_case(SCOPE_NAMESPACED, NULL);
+        make_revision(composition("mine", NULL), 1, true);
+        answers[0] = "{desired: {resources: {b: {resource: {apiVersion: s3.example.org/v1, kind: Bucket}}}}}";
+        make_composite("web", "{}");
+        reconcile_ok();
+        ASSERT_STR(meta_label(get(&key), STR("crossplane.io/composite")), STR("web"));
+        make_composite("child", "{}");
+        patch(&key, "{metadata: {labels: {crossplane.io/composite: root, crossplane.io/claim-name: c, "
+                    "crossplane.io/claim-namespace: ns}}}");
+        reconcile_ok();
+        {
+                struct object_list found = list(BUCKET, meta_uid(get(&key)));
+
+                ASSERT_INT(found.n, 1);
+                ASSERT(str_starts_with(meta_name(found.values[0]), STR("root-")));
+                check_value("labels", value_get(meta(found.values[0]), STR("labels")),
+                            "{\"crossplane.io/composite\":\"root\",\"crossplane.io/claim-name\":\"c\",\"crossplane.io/"
+                            "claim-namespace\":\"ns\"}");
+        }
+        tear_down();
+}
+
+TEST(a_legacy_composite_is_told_where_its_secret_goes)
+{
+        const struct value *reference;
+
+        begin_case(SCOPE_LEGACY, NULL);
+        make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
+        make_composite("web", "{}");
+        reconcile_ok();
+        reference = value_find(get(&key), "spec", "writeConnectionSecretToRef");
+        ASSERT_STR(value_str(value_get(reference, STR("name"))), meta_uid(get(&key)));
+        ASSERT_STR(value_str(value_get(reference, STR("namespace"))), STR("secrets"));
+        make_composite("own", "{writeConnectionSecretToRef: {name: a, namespace: b}}");
+        reconcile_ok();
+        ASSERT_STR(value_str(value_find(get(&key), "spec", "writeConnectionSecretToRef", "name")), STR("a"));
+        tear_down();
+        begin_case(SCOPE_CLUSTER, NULL);
+        make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
+        make_composite("web", "{}");
+        reconcile_ok();
+        ASSERT(!value_find(get(&key), "spec", "writeConnectionSecretToRef"));
+        ASSERT_INT(list(SECRET, meta_uid(get(&key))).n, 0);
+        tear_down();
+}
+
+/* What was wrong is told once more when the API would not have it. */
+TEST(writes_that_fail_are_errors_of_their_step)
+{
+        static const struct {
+                size_t at;
+                const char *reason;
+                const char *message;
+        } failures[] = {
+                { 1, "InitializeCompositeResource", "cannot add finalizer to composite resource: injected" },
+                { 2, "SelectComposition", "cannot select Composition: injected" },
+                { 3, "ComposeResources", "cannot fetch Composition: cannot update composite resource: injected" },
+                { 4, "ComposeResources", "cannot configure composite resource: injected" },
+                { 5, "ComposeResources", "cannot configure composite resource: injected" },
+        };
+
+        begin_case(SCOPE_LEGACY, NULL);
+        make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
+        for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct reconcile_result result;
+
+                make_composite(text("web%zu", i), "{}");
+                faulty_reset(&faulty, FAULT_AFTER, failures[i].at);
+                ASSERT(reconcile(&result, &err) < 0);
+                ASSERT_TEXT(err_message(&err), failures[i].message);
+                ASSERT_STR(result.events[result.n_events - 1].reason, str_from(failures[i].reason));
+                make_composite(text("conflict%zu", i), "{}");
+                faulty_reset(&faulty, FAULT_CONFLICT, failures[i].at);
+                err_done(&err);
+                ASSERT(reconcile(&result, &err) >= 0);
+                ASSERT(result.requeues);
+                ASSERT_INT(value_count(value_find(get(&key), "status", "conditions")), 0);
+        }
+        tear_down();
+}
