@@ -76,6 +76,10 @@ static const struct setting settings_table[] = {
           .type = SETTING_LIST,
           .value_name = "PATH",
           .help = "Secrets that steps have as credentials. Only their data counts." },
+        { .name = "function",
+          .type = SETTING_LIST,
+          .value_name = "NAME=HOST:PORT",
+          .help = "Calls the function in plain text at this address, whatever the files say of it." },
         { .name = "function-annotations",
           .short_name = 'a',
           .type = SETTING_LIST,
@@ -85,8 +89,9 @@ static const struct setting settings_table[] = {
         { .name = "xrd",
           .type = SETTING_STRING,
           .value_name = "PATH",
-          .help = "The definition of the composite resource: its defaults are filled in, and it says whether the "
-                  "resource is a legacy one." },
+          .help = "The definitions of the composite resources, which may also be among the other files: their defaults "
+                  "are filled in, what they do not allow is an error (rules in CEL are not looked at), and they say "
+                  "whether a resource is a legacy one." },
         { .name = "compat",
           .type = SETTING_ENUM,
           .choices = compat_choices,
@@ -125,7 +130,8 @@ static const char help[] =
         "Functions are run in this process if they are built in, as the last part of their package's name says,\n"
         "unless they are annotated with `weft/built-in: \"false\"`. One that is annotated with\n"
         "`render.crossplane.io/runtime: Development` is called in plain text at the address in\n"
-        "`render.crossplane.io/runtime-development-target`. Images are not run.\n"
+        "`render.crossplane.io/runtime-development-target`, and one that --function names at the address there.\n"
+        "Images are not run. There may be FunctionRevisions among the functions, for steps that choose one.\n"
         "\n"
         "What is wrong with one composite resource is said on standard error, the others are rendered nevertheless,\n"
         "and the exit status is 1.\n";

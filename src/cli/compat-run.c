@@ -288,7 +288,8 @@ static int render(struct compat_session *s, struct compat_output *out, struct er
         };
         int r;
 
-        if ((r = render_files_register(&s->files, s->in.registry, err)) < 0 || (r = parse_context(s, err)) < 0)
+        if ((r = render_files_register(s->arena, &s->files, NULL, 0, s->in.registry, err)) < 0 ||
+            (r = parse_context(s, err)) < 0)
                 return err_wrap(err, "cannot render composite resource");
         return render_compat(&run, &s->in, out, err);
 }

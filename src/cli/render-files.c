@@ -5,18 +5,25 @@
 
 /* --- Which is which --- */
 
+static int no_function(const struct manifest *m, struct err *err)
+{
+        err_set(err, ERR_INVALID, "not a function: %.*s/%.*s", STR_ARG(gvk_of(m->object).kind),
+                STR_ARG(meta_name(m->object)));
+        return manifest_error(m, STR("kind"), err);
+}
+
 static int sort_in(struct render_files *files, const struct manifest *m, struct err *err)
 {
         struct gvk gvk = gvk_of(m->object);
         struct manifests *to = &files->composites;
 
         if (str_equal(gvk.group, PACKAGES_GROUP)) {
-                if (!str_equal(gvk.kind, STR("Function"))) {
-                        err_set(err, ERR_INVALID, "not a function: %.*s/%.*s", STR_ARG(gvk.kind),
-                                STR_ARG(meta_name(m->object)));
-                        return manifest_error(m, STR("kind"), err);
-                }
-                to = &files->functions;
+                if (str_equal(gvk.kind, STR("Function")))
+                        to = &files->functions;
+                else if (str_equal(gvk.kind, STR("FunctionRevision")))
+                        to = &files->revisions;
+                else
+                        return no_function(m, err);
         } else if (str_equal(gvk.group, EXTENSIONS_GROUP)) {
                 if (str_equal(gvk.kind, STR("Composition")))
                         to = &files->compositions;
@@ -46,6 +53,7 @@ int render_files_load(struct arena *a, const char *const *paths, size_t n, struc
         manifests_init(&ret->composites, a);
         manifests_init(&ret->compositions, a);
         manifests_init(&ret->functions, a);
+        manifests_init(&ret->revisions, a);
         manifests_init(&ret->definitions, a);
         for (size_t i = 0; i < n; i++) {
                 int r = load_one(a, paths[i], ret, err);

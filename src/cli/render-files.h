@@ -8,6 +8,7 @@ struct render_files {
         struct manifests composites; /* in the order of the files; each is rendered */
         struct manifests compositions;
         struct manifests functions; /* none when no file had any */
+        struct manifests revisions; /* FunctionRevisions */
         struct manifests definitions;
 };
 
@@ -34,9 +35,13 @@ int render_files_load_schemas(struct arena *a, struct str directory, const struc
 int render_files_annotate(struct arena *a, struct render_files *files, const struct str *pairs, size_t n,
                           struct err *err);
 
-/* Finds out how to run each Function: at the address of its annotation, or as one that is built in. Without a file of functions those of
- * the pipelines are built in by their names. */
-int render_files_register(const struct render_files *files, struct registry *registry, struct err *err);
+/* Finds out how to run each Function and FunctionRevision that a step uses: at the address that a target (NAME=HOST:PORT) or its
+ * annotation gives, or as one that is built in. Without files of functions those of the pipelines are built in by their names. */
+int render_files_register(struct arena *a, const struct render_files *files, const struct str *targets,
+                          size_t n_targets, struct registry *registry, struct err *err);
+
+/* What errors about unknown functions say behind `unknown function "F"`: the ways to run one. */
+const char *render_functions_hint(struct arena *a);
 
 /* --- Definitions --- */
 
@@ -53,7 +58,8 @@ int render_schema_compile(struct arena *a, const struct manifest *definition, st
 
 struct render_schemas *render_schemas_new(struct arena *a, const struct render_files *files);
 
-/* The composite with the defaults of its definition, and the definition itself; as it is, and NULL, when there are no definitions. */
+/* The composite with the defaults of its definition, and the definition itself; as it is, and NULL, when there are no definitions. One
+ * that the definition does not allow is an error. */
 int render_schemas_apply(struct render_schemas *s, struct arena *a, const struct manifest *composite,
                          const struct value **ret, const struct value **ret_xrd, struct err *err);
 

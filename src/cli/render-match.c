@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "composition.h"
+#include "render-errors.h"
 
 /* --- Whether one fits --- */
 
@@ -11,6 +12,12 @@ static bool has_type(const struct value *composition, const struct value *compos
         const struct value *type = value_find(composition, "spec", "compositeTypeRef");
 
         return str_equal(value_str(value_get(type, str_from(field))), value_str(value_get(composite, str_from(field))));
+}
+
+static bool fits(const struct manifest *composition, const struct value *composite)
+{
+        return has_type(composition->object, composite, "kind") &&
+               has_type(composition->object, composite, "apiVersion");
 }
 
 static int check_type(const struct manifest *composition, const struct value *composite, const char *field,
@@ -164,8 +171,7 @@ static int choose_by_type(const struct render_files *files, const struct manifes
         for (size_t i = 0; i < files->compositions.n; i++) {
                 const struct manifest *m = &files->compositions.p[i];
 
-                if (!has_type(m->object, composite->object, "kind") ||
-                    !has_type(m->object, composite->object, "apiVersion") || !has_labels(m->object, composite->object))
+                if (!fits(m, composite->object) || !has_labels(m->object, composite->object))
                         continue;
                 if (found)
                         return both_fit(found, m, composite, err);
@@ -177,20 +183,30 @@ static int choose_by_type(const struct render_files *files, const struct manifes
         return 0;
 }
 
+static int choose(const struct render_files *files, const struct manifest *composite, const struct manifest **ret,
+                  struct err *err)
+{
+        struct str path, name = wanted_name(composite->object, &path);
+
+        /* Where there is no choice, what the composite wishes for does not matter: upstream overwrites it. */
+        if (files->compositions.n == 1) {
+                *ret = &files->compositions.p[0];
+                return 0;
+        }
+        return name.n ? choose_by_name(files, composite, name, path, ret, err)
+                      : choose_by_type(files, composite, ret, err);
+}
+
 int render_files_choose(const struct render_files *files, const struct manifest *composite, const struct manifest **ret,
                         struct err *err)
 {
-        struct str path, name = wanted_name(composite->object, &path);
-        int r = 0;
+        int r = choose(files, composite, ret, err);
 
-        /* Where there is no choice, what the composite wishes for does not matter: upstream overwrites it. */
-        if (files->compositions.n == 1)
-                *ret = &files->compositions.p[0];
-        else if (name.n)
-                r = choose_by_name(files, composite, name, path, ret, err);
-        else
-                r = choose_by_type(files, composite, ret, err);
-        if (r >= 0)
-                r = render_files_check(*ret, composite->object, err);
+        if (r < 0)
+                return r;
+        r = render_files_check(*ret, composite->object, err);
+        if (r < 0 && !fits(*ret, composite->object))
+                render_hint(err, "; change one of the two, or give a Composition that is for the %.*s of %.*s",
+                            STR_ARG(gvk_of(composite->object).kind), STR_ARG(composite->source->name));
         return r < 0 ? r : check_mode(*ret, err);
 }

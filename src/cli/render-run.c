@@ -3,6 +3,7 @@
 #include "buf.h"
 #include "features.h"
 #include "input.h"
+#include "render-errors.h"
 #include "render-files.h"
 #include "render-print.h"
 #include "render-steps.h"
@@ -103,18 +104,29 @@ static int load_resources(struct session *s, struct err *err)
         return 0;
 }
 
+static int start_functions(struct session *s, struct err *err)
+{
+        struct setting_list annotations = settings_list(s->settings, "function-annotations");
+        struct setting_list targets = settings_list(s->settings, "function");
+        int r = features_read(s->settings, &s->input.features, err);
+
+        if (r < 0 || (r = render_files_annotate(s->arena, &s->files, annotations.items, annotations.n, err)) < 0)
+                return r;
+        if (s->files.revisions.n > 0)
+                s->input.features = features_with(s->input.features, FEATURE_FUNCTION_REVISION_SELECTORS, true);
+        registry_set_hint(s->registry, render_functions_hint(s->arena));
+        return render_files_register(s->arena, &s->files, targets.items, targets.n, s->registry, err);
+}
+
 static int load(struct session *s, struct arguments arguments, struct err *err)
 {
         struct str xrd = settings_str(s->settings, "xrd"), schemas = settings_str(s->settings, "required-schemas");
-        struct setting_list annotations = settings_list(s->settings, "function-annotations");
         int r = render_files_load(s->arena, arguments.p, arguments.n, &s->files, err);
 
         if (r < 0 || (xrd.n && (r = render_files_load_definitions(s->arena, xrd, &s->files, err)) < 0) ||
-            (r = render_files_annotate(s->arena, &s->files, annotations.items, annotations.n, err)) < 0 ||
-            (r = render_files_register(&s->files, s->registry, err)) < 0 || (r = load_resources(s, err)) < 0 ||
+            (r = start_functions(s, err)) < 0 || (r = load_resources(s, err)) < 0 ||
             (schemas.n && (r = render_files_load_schemas(s->arena, schemas, &s->input.schemas, err)) < 0) ||
-            (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0 ||
-            (r = features_read(s->settings, &s->input.features, err)) < 0)
+            (r = make_context(s->arena, s->settings, &s->input.context, err)) < 0)
                 return r;
         s->schemas = render_schemas_new(s->arena, &s->files);
         s->revisions = ARENA_NEW_ARRAY(s->arena, const struct value *, s->files.compositions.n);
@@ -129,8 +141,10 @@ static int prepare(struct session *s, const struct manifest *composition, struct
         const struct value **revision = &s->revisions[composition - s->files.compositions.p];
         int r = 0;
 
-        if (!*revision)
+        if (!*revision) {
+                render_warn_of_composition(s->arena, s->command, composition);
                 r = render_prepare(s->arena, composition->object, revision, err);
+        }
         in->composition = composition->object;
         in->revision = *revision;
         return r;
@@ -168,12 +182,14 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
             (r = prepare(s, composition, &in, err)) < 0)
                 return r;
         r = render_composite(&run, &in, &out, err);
-        if (r >= 0)
+        if (r >= 0) {
+                render_warn_of_nothing(s->command, composite, composition, &out);
                 return print_one(s, a, composite, &in, &out, err);
+        }
         /* What was done until it failed is what somebody who asks for the steps wants to see. */
         if (s->wants_steps && out.n_records > 0)
                 render_print_steps(a, &s->out, in.composite, &out, !out.is_fatal, s->print.format == RENDER_JSON, NULL);
-        return r;
+        return render_locate(a, &s->files, composition, &out, settings_int(s->settings, "timeout"), err);
 }
 
 static void flush(struct session *s)
@@ -239,9 +255,6 @@ int render_run(const struct command *c, const struct settings *settings, struct 
         if (s.print.format == RENDER_TREE && !s.wants_steps && !s.explained.n)
                 s.tree = render_tree_new(&a);
         s.input.wants_records = s.wants_steps || s.explained.n || s.tree;
-        registry_set_hint(s.registry,
-                          " - is it in the file of functions? Without such a file only functions that are built "
-                          "in are known");
         if (render_all(&s, arguments, &err) < 0) {
                 command_print_error(c, &err);
                 s.has_failed = true;

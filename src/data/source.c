@@ -239,6 +239,19 @@ static int fail_missing(const struct source *s, struct err *err)
         return err_set(err, ERR_NOT_FOUND, "%.*s has fewer documents", STR_ARG(s->name));
 }
 
+/* Whether a document is more than null, told by its first line that says something; false when that takes a closer look. */
+static bool is_plainly_something(struct str text)
+{
+        struct str line;
+
+        while (str_split(&text, '\n', &line) || line.n > 0) {
+                line = str_trim(line);
+                if (line.n > 0 && line.p[0] != '#')
+                        return line.p[0] != '%' && line.p[0] != '-' && str_find_char(line, ':') >= 0;
+        }
+        return false;
+}
+
 static int locate_yaml_document(struct arena *scratch, const struct source *s, size_t start, size_t document,
                                 const struct path *path, struct position *ret, struct err *err)
 {
@@ -250,6 +263,10 @@ static int locate_yaml_document(struct arena *scratch, const struct source *s, s
         while ((r = yaml_stream_next(&stream, &d, err)) > 0) {
                 struct yaml_node *root = NULL;
 
+                if (document > 0 && is_plainly_something(d.text)) {
+                        document--;
+                        continue;
+                }
                 r = yaml_compose(scratch, yaml_with_newline(scratch, d.text), LIMIT_DEPTH, &root, err);
                 if (r < 0)
                         return r;

@@ -94,7 +94,8 @@ TEST(what_cannot_be_located)
         } cases[] = {
                 { STR_INIT("a: 1"), "f has fewer documents" },
                 { STR_INIT("{\"a\": 1}"), "f has fewer documents" },
-                { STR_INIT("a: ["), "yaml: line 1: did not find expected node content" },
+                { STR_INIT("["), "yaml: line 1: did not find expected node content" },
+                { STR_INIT("# only\n--- \n~\n"), "f has fewer documents" },
                 { STR_INIT("--- x"), "invalid Yaml document separator: x" },
         };
         struct path path = { 0 };
