@@ -341,6 +341,22 @@ struct str arena_printf(struct arena *a, const char *format, ...)
         return buf_to_arena(&b, a);
 }
 
+struct str arena_concat(struct arena *a, const struct str *texts, size_t n)
+{
+        size_t n_bytes = 0;
+        char *p, *end;
+
+        for (size_t i = 0; i < n; i++)
+                if (__builtin_add_overflow(n_bytes, texts[i].n, &n_bytes))
+                        abort();
+        p = end = arena_alloc_aligned(a, n_bytes + 1, 1);
+        for (size_t i = 0; i < n; i++)
+                if (texts[i].n)
+                        end = mempcpy(end, texts[i].p, texts[i].n);
+        *end = '\0';
+        return str_make(p, n_bytes);
+}
+
 void arena_pin(struct arena *a, void *object, void (*unref)(void *object))
 {
         struct arena_pin *pin = arena_alloc(a, sizeof(*pin));

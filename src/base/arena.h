@@ -74,6 +74,11 @@ struct str arena_copy(struct arena *a, struct str s);
 char *arena_cstring(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *format, ...) _printf_(2, 3);
 
+/* The texts one behind the other: ARENA_CONCAT(a, group, STR("/"), kind). */
+struct str arena_concat(struct arena *a, const struct str *texts, size_t n);
+#define ARENA_CONCAT(a, ...) \
+        arena_concat((a), (struct str[]) { __VA_ARGS__ }, sizeof((struct str[]) { __VA_ARGS__ }) / sizeof(struct str))
+
 /* Keeps a counted object alive until the arena is done or reset: takes over one reference, which unref releases. */
 void arena_pin(struct arena *a, void *object, void (*unref)(void *object));
 

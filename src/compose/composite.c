@@ -74,17 +74,30 @@ size_t composite_resource_refs(struct arena *a, const struct composite *c, const
         return n;
 }
 
-/* As if the four texts were one. */
+struct sorted_reference {
+        struct str text; /* of its fields, as if they were one */
+        struct resource_reference ref;
+};
+
 static int compare_refs(const void *a, const void *b)
 {
-        const struct resource_reference *x = a, *y = b;
-        _cleanup_buf_ struct buf p = BUF_INIT(0), q = BUF_INIT(0);
+        const struct sorted_reference *x = a, *y = b;
 
-        buf_appendf(&p, "%.*s%.*s%.*s%.*s", STR_ARG(x->api_version), STR_ARG(x->kind), STR_ARG(x->name),
-                    STR_ARG(x->namespace));
-        buf_appendf(&q, "%.*s%.*s%.*s%.*s", STR_ARG(y->api_version), STR_ARG(y->kind), STR_ARG(y->name),
-                    STR_ARG(y->namespace));
-        return str_compare(buf_str(&p), buf_str(&q));
+        return str_compare(x->text, y->text);
+}
+
+static const struct sorted_reference *sort_refs(struct arena *a, const struct resource_reference *refs, size_t n)
+{
+        struct sorted_reference *sorted = ARENA_NEW_ARRAY(a, struct sorted_reference, n);
+
+        for (size_t i = 0; i < n; i++) {
+                const struct resource_reference *r = &refs[i];
+
+                sorted[i] = (struct sorted_reference) { ARENA_CONCAT(a, r->api_version, r->kind, r->name, r->namespace),
+                                                        *r };
+        }
+        qsort(sorted, n, sizeof(*sorted), compare_refs);
+        return sorted;
 }
 
 static void add_text(struct object_builder *b, struct str key, struct str text)
@@ -93,22 +106,23 @@ static void add_text(struct object_builder *b, struct str key, struct str text)
                 object_builder_add(b, key, value_of_str(text));
 }
 
-struct value composite_refs_value(struct arena *a, struct resource_reference *refs, size_t n, bool is_namespaced)
+struct value composite_refs_value(struct arena *a, const struct resource_reference *refs, size_t n, bool is_namespaced)
 {
+        const struct sorted_reference *sorted = sort_refs(a, refs, n);
         struct array_builder list;
 
-        qsort(refs, n, sizeof(*refs), compare_refs);
         array_builder_init(&list, a, n);
         for (size_t i = 0; i < n; i++) {
+                const struct resource_reference *ref = &sorted[i].ref;
                 struct object_builder b;
 
                 object_builder_init(&b, a, 5);
-                add_text(&b, STR("apiVersion"), refs[i].api_version);
-                add_text(&b, STR("kind"), refs[i].kind);
-                add_text(&b, STR("name"), refs[i].name);
+                add_text(&b, STR("apiVersion"), ref->api_version);
+                add_text(&b, STR("kind"), ref->kind);
+                add_text(&b, STR("name"), ref->name);
                 if (!is_namespaced)
-                        add_text(&b, STR("namespace"), refs[i].namespace);
-                add_text(&b, STR("uid"), refs[i].uid);
+                        add_text(&b, STR("namespace"), ref->namespace);
+                add_text(&b, STR("uid"), ref->uid);
                 array_builder_add(&list, object_builder_finish(&b));
         }
         return array_builder_finish(&list);

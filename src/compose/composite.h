@@ -32,7 +32,7 @@ struct resource_reference {
 size_t composite_resource_refs(struct arena *a, const struct composite *c, const struct resource_reference **ret);
 
 /* Sorted by apiVersion, kind, name and namespace as one text; the namespace is left out of a namespaced composite's. */
-struct value composite_refs_value(struct arena *a, struct resource_reference *refs, size_t n, bool is_namespaced);
+struct value composite_refs_value(struct arena *a, const struct resource_reference *refs, size_t n, bool is_namespaced);
 
 bool composite_is_paused(const struct value *object);
 

@@ -21,8 +21,8 @@ struct render_cluster {
 
 static struct str place_of(struct arena *a, const struct object_key *key)
 {
-        return arena_printf(a, "%.*s/%.*s/%.*s/%.*s/%.*s", STR_ARG(key->gvk.group), STR_ARG(key->gvk.version),
-                            STR_ARG(key->gvk.kind), STR_ARG(key->namespace), STR_ARG(key->name));
+        return ARENA_CONCAT(a, key->gvk.group, STR("/"), key->gvk.version, STR("/"), key->gvk.kind, STR("/"),
+                            key->namespace, STR("/"), key->name);
 }
 
 static struct entry *find(struct render_cluster *c, const struct object_key *key)

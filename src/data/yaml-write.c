@@ -549,11 +549,16 @@ static void sort_members(const struct member **members, const struct member **sp
         memcpy(members, spare, at * sizeof(*members));
 }
 
+#define FEW 16 /* members that are sorted without asking for memory */
+
 static int write_object(struct writer *w, const struct value *v, struct err *err)
 {
-        _cleanup_free_ const struct member **sorted = xmalloc(v->n * 2 * sizeof(*sorted));
+        _cleanup_free_ const struct member **many = NULL;
+        const struct member *few[2 * FEW], **sorted = few;
         int outer = w->indent, r;
 
+        if (v->n > FEW)
+                sorted = many = xmalloc(v->n * 2 * sizeof(*many));
         for (uint32_t i = 0; i < v->n; i++)
                 sorted[i] = &v->members[i];
         if (!(w->flags & YAML_KEEP_ORDER)) {

@@ -126,6 +126,11 @@ TEST(copies_end_in_nul)
         copy = arena_printf(&a, "%s-%d-%.*s", "a", 7, STR_ARG(STR("tail")));
         ASSERT_STR(copy, STR("a-7-tail"));
         ASSERT_INT(copy.p[copy.n], '\0');
+        copy = ARENA_CONCAT(&a, STR("a"), STR_NONE, STR("/"), STR("bcd"));
+        ASSERT_STR(copy, STR("a/bcd"));
+        ASSERT_INT(copy.p[copy.n], '\0');
+        copy = arena_concat(&a, NULL, 0);
+        ASSERT(copy.n == 0 && copy.p && copy.p[0] == '\0');
 }
 
 TEST(budget_exceeded_names_the_limit)
