@@ -41,6 +41,8 @@ static int overlay(struct arena *a, const struct value *response, struct fn_resp
         r = dummy_check(a, response, err);
         if (r < 0)
                 return err_wrap(err, "proto");
+        if (value_count(response) == 0)
+                return 0;
         r = fn_response_encode(a, rsp, &b, err);
         if (r < 0)
                 return r;
