@@ -4,7 +4,8 @@
 
 #define N_FIELDS 40
 
-static const char filler[] = "what a resource of a provider has for a description, an identity or a policy: a hundred characters";
+static const char filler[] =
+        "what a resource of a provider has for a description, an identity or a policy: a hundred characters";
 
 static void compose(struct weft_request *req, struct weft_response *rsp, int64_t i)
 {
