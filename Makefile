@@ -45,6 +45,7 @@ interop:
 	@ninja -C build-asan --quiet
 	@tests/interop/run
 	@tests/interop/cluster
+	@tests/interop/own-kinds
 	@tests/interop/net
 	@tests/interop/functions/run
 	@tests/interop/render/run

@@ -11,9 +11,10 @@
 #define MAX_VERSIONS 4
 #define MAX_KINDS    16
 
-/* What was compiled so far, by the numbers of kind and version, for the life of the process. */
+/* What was compiled so far, by the numbers of kind and version, for the life of the process; once whole and once without what few
+ * objects have. */
 static pthread_mutex_t schemas_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct schema *schemas[MAX_KINDS][MAX_VERSIONS]; /* under the lock */
+static struct schema *schemas[MAX_KINDS][MAX_VERSIONS][2]; /* under the lock */
 
 /* --- Which kind --- */
 
@@ -96,9 +97,42 @@ const struct value *own_kind_crd(struct arena *a, size_t i)
         return value_put(a, object_builder_finish(&crd));
 }
 
-static struct schema *compile(const struct own_kind_data *k, size_t version)
+/* Members of spec that few objects have and whose schemas are most of the work: those of mode Resources. An object without them is
+ * judged by a schema without them. */
+static const struct str rare_fields[] = {
+        STR_INIT("resources"),
+        STR_INIT("patchSets"),
+        STR_INIT("environment"),
+        STR_INIT("functions"),
+};
+
+static bool has_rare_fields(const struct value *object)
 {
-        const struct value *versions;
+        const struct value *spec = value_get(object, STR("spec"));
+
+        for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
+                if (value_get(spec, rare_fields[i]))
+                        return true;
+        return false;
+}
+
+static const struct value *without_rare_fields(struct arena *a, const struct value *openapi)
+{
+        const struct value *properties = value_get(openapi, STR("properties")),
+                           *spec = value_get(properties, STR("spec"));
+        const struct value *fields = value_get(spec, STR("properties")), *rest = fields;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
+                rest = value_is_object(rest) ? value_without(a, rest, rare_fields[i]) : rest;
+        if (rest == fields)
+                return openapi;
+        spec = value_with(a, spec, STR("properties"), rest);
+        return value_with(a, openapi, STR("properties"), value_with(a, properties, STR("spec"), spec));
+}
+
+static struct schema *compile(const struct own_kind_data *k, size_t version, bool is_whole)
+{
+        const struct value *versions, *openapi;
         struct field_errors errors;
         struct schema *schema = NULL;
         struct arena scratch;
@@ -107,15 +141,17 @@ static struct schema *compile(const struct own_kind_data *k, size_t version)
         arena_init(&scratch, "own kinds", 0);
         field_errors_init(&errors, &scratch);
         versions = value_get(read_spec(&scratch, k), STR("versions"));
-        r = schema_compile(value_get(schema_of_version(versions, version), STR("openAPIV3Schema")), STR(""), &schema,
-                           &errors);
+        openapi = value_get(schema_of_version(versions, version), STR("openAPIV3Schema"));
+        if (!is_whole)
+                openapi = without_rare_fields(&scratch, openapi);
+        r = schema_compile(openapi, STR(""), &schema, &errors);
         assert(r == 0);
         arena_done(&scratch);
         return schema;
 }
 
 /* The schema of a kind that is one of ours, else NULL. */
-static const struct schema *schema_of(struct gvk gvk)
+static const struct schema *schema_of(struct gvk gvk, bool is_whole)
 {
         const struct own_kind_data *k = find_kind(gvk.group, gvk.kind);
         int version = k ? find_version(k, gvk.version) : -1;
@@ -124,12 +160,18 @@ static const struct schema *schema_of(struct gvk gvk)
         if (version < 0)
                 return NULL;
         assert(k - own_kinds_data < MAX_KINDS && version < MAX_VERSIONS);
-        s = &schemas[k - own_kinds_data][version];
+        s = &schemas[k - own_kinds_data][version][is_whole];
         pthread_mutex_lock(&schemas_lock);
         if (!*s)
-                *s = compile(k, (size_t)version);
+                *s = compile(k, (size_t)version, is_whole);
         pthread_mutex_unlock(&schemas_lock);
         return *s;
+}
+
+/* The schema that is enough for the object. */
+static const struct schema *schema_for(const struct value *object)
+{
+        return schema_of(gvk_of(object), has_rare_fields(object));
 }
 
 /* --- Defaults that no schema can say --- */
@@ -156,15 +198,23 @@ static const struct value *pipeline_with_names(struct arena *a, const struct val
         return pipeline;
 }
 
+/* A null is as good as nothing: an apply may still hold some. */
+static bool has(const struct value *spec, struct str key)
+{
+        const struct value *v = value_get(spec, key);
+
+        return v && !value_is_null(v);
+}
+
 /* What an absent mode means; absent when both could be meant. */
 static const struct value *mode_of(const struct value *spec)
 {
         static const struct value pipeline = { .type = VALUE_STRING, .n = 8, .bytes = "Pipeline" };
         static const struct value resources = { .type = VALUE_STRING, .n = 9, .bytes = "Resources" };
 
-        if (!value_get(spec, STR("resources")) && !value_get(spec, STR("functions")))
+        if (!has(spec, STR("resources")) && !has(spec, STR("functions")))
                 return &pipeline;
-        return value_get(spec, STR("pipeline")) ? NULL : &resources;
+        return has(spec, STR("pipeline")) ? NULL : &resources;
 }
 
 static const struct value *complete_composition(struct arena *a, const struct value *object)
@@ -176,7 +226,7 @@ static const struct value *complete_composition(struct arena *a, const struct va
                 return object;
         if (named != pipeline)
                 completed = value_with(a, completed, STR("pipeline"), named);
-        if (!value_get(spec, STR("mode")) && mode_of(spec))
+        if (!has(spec, STR("mode")) && mode_of(spec))
                 completed = value_with(a, completed, STR("mode"), mode_of(spec));
         return completed == spec ? object : value_with(a, object, STR("spec"), completed);
 }
@@ -192,7 +242,7 @@ static const struct value *complete(struct arena *a, const struct value *object)
 
 const struct value *own_kind_default(struct arena *a, const struct value *object)
 {
-        const struct schema *s = schema_of(gvk_of(object));
+        const struct schema *s = schema_for(object);
 
         return s ? complete(a, schema_default(s, a, object)) : object;
 }
@@ -225,7 +275,7 @@ static void drop_remark(struct field_errors *errors, size_t before)
 
 int own_kind_check(struct arena *a, const struct value *object, const struct value *old, struct field_errors *errors)
 {
-        const struct schema *s = schema_of(gvk_of(object));
+        const struct schema *s = schema_for(object);
         size_t before = errors->n;
         struct str_list unknown;
         struct schema_admit_options options = { .drop_nulls = true, .unknown = &unknown };
@@ -237,18 +287,18 @@ int own_kind_check(struct arena *a, const struct value *object, const struct val
         object = complete(a, schema_admit(s, a, object, &options));
         add_unknown(errors, &unknown);
         schema_validate(s, object, old, STR(""), errors);
-        schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors);
+        schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors, NULL);
         drop_remark(errors, before);
         return errors->n > before ? ERR_INVALID : 0;
 }
 
 static void validate(struct arena *a _unused_, const struct write_request *req, const struct value *old,
-                     const struct value *object, struct field_errors *errors, struct str_list *warnings _unused_)
+                     const struct value *object, struct field_errors *errors, struct str_list *warnings)
 {
-        const struct schema *s = schema_of(gvk_of(object));
+        const struct schema *s = schema_for(object);
 
         if (s && req->subresource.n == 0)
-                schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors);
+                schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors, warnings);
 }
 
 const struct kind_strategy *own_kind_strategy(struct str group, struct str kind)
@@ -272,7 +322,7 @@ static const struct schema_node *node_below(const struct schema_node *n, const s
 
 size_t own_kind_fields(struct arena *a, struct gvk gvk, struct str path, const struct str **ret)
 {
-        const struct schema *s = schema_of(gvk);
+        const struct schema *s = schema_of(gvk, true);
         const struct schema_node *n = s ? schema_root(s) : NULL;
         struct path parsed = { 0 };
         struct str *names;

@@ -4,6 +4,7 @@
 
 struct rule_walk {
         struct check check; /* for its way of telling */
+        struct str_list *warnings;
         const struct schema_rule *rules;
         size_t n_rules;
 };
@@ -19,14 +20,28 @@ static const struct schema_rule *find_rule(const struct rule_walk *w, struct str
         return NULL;
 }
 
-/* `Invalid value: MESSAGE`: the API shows no value here. */
-static void tell(struct rule_walk *w, const struct value *rule, const struct step *at)
+/* `Invalid value: "a": MESSAGE`, without the value where it is an object or a list. */
+static void tell(struct rule_walk *w, const struct value *rule, const struct value *v, const struct step *at)
 {
         struct field_errors *errors = w->check.errors;
         struct str message = value_str(value_get(rule, STR("message")));
 
-        field_error_add_text(errors, FIELD_INVALID, check_field(&w->check, at),
-                             arena_printf(errors->arena, "Invalid value: %.*s", STR_ARG(message)));
+        if (v->type < VALUE_ARRAY)
+                field_error_add(errors, FIELD_INVALID, check_field(&w->check, at), v, "%.*s", STR_ARG(message));
+        else
+                field_error_add_text(errors, FIELD_INVALID, check_field(&w->check, at),
+                                     arena_printf(errors->arena, "Invalid value: %.*s", STR_ARG(message)));
+}
+
+/* What is forgiven for being old is an error made into a warning. */
+static void warn(struct rule_walk *w, const struct value *rule, const struct value *v, const struct step *at)
+{
+        struct field_errors *errors = w->check.errors;
+        const struct field_error *e;
+
+        tell(w, rule, v, at);
+        e = &errors->p[--errors->n];
+        str_list_printf(w->warnings, "%.*s: %.*s", STR_ARG(e->field), STR_ARG(e->text));
 }
 
 static void check_rules(struct rule_walk *w, const struct schema_node *n, const struct value *v,
@@ -38,7 +53,9 @@ static void check_rules(struct rule_walk *w, const struct schema_node *n, const 
                 if (!known || (known->is_transition && !old) || known->holds(v, known->is_transition ? old : NULL))
                         continue;
                 if (known->is_transition || !old || !value_is_unchanged(n, v, old))
-                        tell(w, rule, at);
+                        tell(w, rule, v, at);
+                else
+                        warn(w, rule, v, at);
         }
 }
 
@@ -74,9 +91,12 @@ static void walk(struct rule_walk *w, const struct schema_node *n, const struct 
 }
 
 void schema_check_rules(const struct schema *s, const struct value *v, const struct value *old,
-                        const struct schema_rule *rules, size_t n_rules, struct field_errors *errors)
+                        const struct schema_rule *rules, size_t n_rules, struct field_errors *errors,
+                        struct str_list *warnings)
 {
-        struct rule_walk w = { .check = { .errors = errors }, .rules = rules, .n_rules = n_rules };
+        struct rule_walk w = {
+                .check = { .errors = errors }, .warnings = warnings, .rules = rules, .n_rules = n_rules
+        };
         struct step root = { 0 };
 
         if (s->has_rules && !errors_block_rules(errors))

@@ -13,6 +13,7 @@ struct schema_rule {
 };
 
 /* v has passed schema_validate, whose errors are in `errors`: if they are such that rules cannot be evaluated, none is. old is the
- * stored object of an update, or NULL. */
+ * stored object of an update, or NULL: what breaks a rule as it did before is only warned of. warnings may be NULL. */
 void schema_check_rules(const struct schema *s, const struct value *v, const struct value *old,
-                        const struct schema_rule *rules, size_t n_rules, struct field_errors *errors);
+                        const struct schema_rule *rules, size_t n_rules, struct field_errors *errors,
+                        struct str_list *warnings);

@@ -1,5 +1,7 @@
 # A real Crossplane on the API of kube-peer.sh, with functions that run beside it. Source it after kube-peer.sh.
 #
+# crossplane_install_crds
+#   After kube_start: Crossplane's CRDs alone.
 # crossplane_start CERTS [FLAGS OF crossplane core start...]
 #   After kube_start. CERTS holds tls.crt, tls.key and ca.crt that it shows functions and checks them against. Returns when it is ready;
 #   it ends with kube_stop, and its log is $KUBE_DIR/crossplane.log.
@@ -11,14 +13,19 @@ crossplane_crds() {
         go mod download $module && cp -R "$(go list -m -f '{{.Dir}}' $module)/cluster/crds" . && chmod -R u+w crds
 }
 
+crossplane_install_crds() {
+        peer_tree crossplane-crds tests/interop/peers/crossplane crossplane_crds
+        "$KUBECTL" apply --server-side -f "$peer/crds" >"$KUBE_DIR/crds.log" || exit 1
+        # kubectl gives up on a CRD that has no conditions yet.
+        kube_await kube-apiserver "$KUBECTL" wait --for condition=Established --timeout 60s crd --all
+}
+
 crossplane_start() {
         local certs=$1 crossplane metrics
         shift
         peer crossplane tests/interop/peers/crossplane github.com/crossplane/crossplane/v2/cmd/crossplane
         crossplane=$peer
-        peer_tree crossplane-crds tests/interop/peers/crossplane crossplane_crds
-        "$KUBECTL" apply --server-side -f "$peer/crds" >"$KUBE_DIR/crds.log" || exit 1
-        "$KUBECTL" wait --for condition=Established --timeout 60s crd --all >>"$KUBE_DIR/crds.log" || exit 1
+        crossplane_install_crds
         "$KUBECTL" create namespace crossplane-system >/dev/null || exit 1
         free_port
         metrics=$port

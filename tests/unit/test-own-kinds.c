@@ -73,7 +73,8 @@ static const char *judge(const char *type, const char *spec, const char *old)
 #define NEEDS_SECRET "Invalid value: the Secret source requires a secretRef"
 #define NEEDS_STEPS  "spec: Invalid value: an array of pipeline steps is required in Pipeline mode"
 #define BAD_IMAGE                                                                                                     \
-        "spec.package: Invalid value: must be a fully qualified image name, including the registry, repository, and " \
+        "spec.package: Invalid value: %s: must be a fully qualified image name, including the registry, repository, " \
+        "and "                                                                                                        \
         "tag or digest. For example, 'registry.example.com/repo/package:tag' or "                                     \
         "'registry.example.com/repo/"                                                                                 \
         "package[:tag]@sha256:1234567890abcdef1234567890abcdef1234567890abcdef1234567890abcdef'."
@@ -141,9 +142,9 @@ static const struct {
         { COMPOSITION, WITH("maxIterations: 1"), NULL, "" },
         { COMPOSITION, WITH("maxIterations: -1"), NULL, "" },
         { COMPOSITION, WITH("maxIterations: 0"), NULL,
-          "spec.pipeline[0].maxIterations: Invalid value: must be at least 1, or -1 for no limit" },
+          "spec.pipeline[0].maxIterations: Invalid value: 0: must be at least 1, or -1 for no limit" },
         { COMPOSITION, WITH("maxIterations: -2"), NULL,
-          "spec.pipeline[0].maxIterations: Invalid value: must be at least 1, or -1 for no limit" },
+          "spec.pipeline[0].maxIterations: Invalid value: -2: must be at least 1, or -1 for no limit" },
         { COMPOSITION, WITH("inputRef: {apiVersion: v1, kind: K, name: o}"), NULL, "" },
         { COMPOSITION, WITH("inputRef: {apiVersion: v1, kind: K, name: o}, input: {apiVersion: v1, kind: K}"), NULL,
           "spec.pipeline[0]: Invalid value: input and inputRef are mutually exclusive" },
@@ -160,10 +161,11 @@ static const struct {
         { XRD, "{" NAMES ", " VERSIONS "}", NULL, "" },
         { XRD, "{" NAMES ", " VERSIONS "}", "{" NAMES ", scope: LegacyCluster, versions: []}", "" },
         { XRD, "{" NAMES ", " VERSIONS "}", "{group: x.org, names: {kind: X, plural: xs}, versions: []}",
-          "spec.group: " IMMUTABLE },
+          "spec.group: Invalid value: \"e.org\": Value is immutable" },
         { XRD, "{" NAMES ", " VERSIONS "}", "{group: e.org, names: {kind: Z, plural: xs}, versions: []}",
           "spec.names: " IMMUTABLE },
-        { XRD2, "{" NAMES ", " VERSIONS "}", "{" NAMES ", scope: Cluster, versions: []}", "spec.scope: " IMMUTABLE },
+        { XRD2, "{" NAMES ", " VERSIONS "}", "{" NAMES ", scope: Cluster, versions: []}",
+          "spec.scope: Invalid value: \"Namespaced\": Value is immutable" },
         { XRD, "{" NAMES ", " VERSIONS ", enforcedCompositionRef: {name: a}}", "{" NAMES ", " VERSIONS "}", "" },
         { XRD, "{" NAMES ", " VERSIONS ", enforcedCompositionRef: {name: a}}",
           "{" NAMES ", " VERSIONS ", enforcedCompositionRef: {name: b}}", "spec.enforcedCompositionRef: " IMMUTABLE },
@@ -295,7 +297,7 @@ TEST(images)
                 object = value_with(&arena, object, STR("spec"),
                                     value_with(&arena, &value_empty_object, STR("package"), &image));
                 ASSERT_STR_CASE(cases[i].image, str_from(judge_value(object, NULL)),
-                                str_from(cases[i].is_good ? "" : BAD_IMAGE));
+                                cases[i].is_good ? STR("") : arena_printf(&arena, BAD_IMAGE, text_of(&image, 0)));
         }
         end();
 }
@@ -354,6 +356,8 @@ TEST(defaults)
                 { COMPOSITION, "{pipeline: [{step: a}]}", "{pipeline: [{step: a}], mode: Pipeline}" },
                 { COMPOSITION, "{resources: []}", "{resources: [], mode: Resources}" },
                 { COMPOSITION, "{functions: []}", "{functions: [], mode: Resources}" },
+                { COMPOSITION, "{mode: null, functions: null, resources: []}",
+                  "{mode: Resources, functions: null, resources: []}" },
                 { COMPOSITION, "{functions: [], pipeline: [a]}", "{functions: [], pipeline: [a]}" },
                 { COMPOSITION, "{mode: x, pipeline: [{name: a}, {step: b}, {name: c, step: d}, {name: 1}]}",
                   "{mode: x, pipeline: [{step: a}, {step: b}, {name: c, step: d}, {name: 1}]}" },

@@ -22,6 +22,7 @@ var clusterSequencesYAML []byte
 
 type clusterKind struct {
 	Alias      string         `json:"alias"`
+	Group      string         `json:"group"`
 	Kind       string         `json:"kind"`
 	Plural     string         `json:"plural"`
 	Version    string         `json:"version"`
@@ -32,7 +33,7 @@ type clusterKind struct {
 	Schema     map[string]any `json:"schema"`
 }
 
-func (k *clusterKind) apiVersion() string { return clusterGroup + "/" + k.Version }
+func (k *clusterKind) apiVersion() string { return k.Group + "/" + k.Version }
 func (k *clusterKind) of() string         { return k.apiVersion() + " " + k.Kind + " " + k.Plural }
 func (k *clusterKind) namespace() string {
 	if k.Cluster {
@@ -41,12 +42,15 @@ func (k *clusterKind) namespace() string {
 	return "one"
 }
 
-func clusterKinds() []*clusterKind {
+func readKinds(text []byte) []*clusterKind {
 	kinds := []*clusterKind{}
-	if err := yaml.Unmarshal(clusterKindsYAML, &kinds); err != nil {
+	if err := yaml.Unmarshal(text, &kinds); err != nil {
 		fail("kinds.yaml: %v", err)
 	}
 	for _, k := range kinds {
+		if k.Group == "" {
+			k.Group = clusterGroup
+		}
 		if k.Version == "" {
 			k.Version = "v1"
 		}
@@ -111,7 +115,7 @@ func clusterSetup(kinds []*clusterKind) []json.RawMessage {
 }
 
 func genCluster(r *rand.Rand, count int, emit func(c any)) {
-	kinds := clusterKinds()
+	kinds := readKinds(clusterKindsYAML)
 	emit(clusterCase{About: "what is there before", Setup: clusterSetup(kinds)})
 	byAlias := map[string]*clusterKind{}
 	for _, k := range kinds {

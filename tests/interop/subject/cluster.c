@@ -2,6 +2,7 @@
 #include "subject.h"
 
 #include "clock.h"
+#include "own-kinds.h"
 #include "step.h"
 #include "store.h"
 
@@ -11,26 +12,34 @@
 static struct store *the_store;
 static struct sim_clock the_clock;
 
+static int add(struct run *run, const struct value *object, struct err *err)
+{
+        struct write_request req = {
+                .verb = WRITE_CREATE, .key = { .gvk = gvk_of(object) }, .body = object, .manager = STR("setup")
+        };
+        struct write_result result;
+
+        return cluster_write(store_cluster(the_store), run, &req, &result, err);
+}
+
 /* The store of all sequences, without controllers: there are none beside the API server either. */
-static void set_up(struct arena *a, const struct value *objects)
+static void set_up(struct arena *a, const struct value *objects, bool with_own_kinds)
 {
         _cleanup_err_ struct err err = { 0 };
-        struct store_options options = { .without_gc = true };
+        struct store_options options = { .without_gc = true, .strategy_of = with_own_kinds ? own_kind_strategy : NULL };
+        const struct value *crd;
         struct run run = { .arena = a, .deadline = DEADLINE_NONE, .user = { .name = STR("admin") } };
 
         sim_clock_init(&the_clock, (struct instant) { .seconds = 1900000000 });
         clock_use(&the_clock);
         if (store_new(&options, &the_store, &err) < 0)
                 goto fail;
-        VALUE_FOREACH_ITEM (object, objects) {
-                struct write_request req = {
-                        .verb = WRITE_CREATE, .key = { .gvk = gvk_of(object) }, .body = object, .manager = STR("setup")
-                };
-                struct write_result result;
-
-                if (cluster_write(store_cluster(the_store), &run, &req, &result, &err) < 0)
+        for (size_t i = 0; with_own_kinds && (crd = own_kind_crd(a, i)); i++)
+                if (add(&run, crd, &err) < 0)
                         goto fail;
-        }
+        VALUE_FOREACH_ITEM (object, objects)
+                if (add(&run, object, &err) < 0)
+                        goto fail;
         return;
 fail:
         fprintf(stderr, "subject: %s\n", err_message(&err));
@@ -50,7 +59,7 @@ static void tick(void *arg)
         array_builder_add(&phases->list, value_of_int(clock_wall().seconds));
 }
 
-const struct value *run_cluster(struct arena *a, const struct value *c)
+static const struct value *run_sequence(struct arena *a, const struct value *c, bool with_own_kinds)
 {
         const struct value *setup = value_get(c, STR("setup")), *result = &value_empty_object;
         struct phases phases = { .arena = a };
@@ -58,7 +67,7 @@ const struct value *run_cluster(struct arena *a, const struct value *c)
         struct sequence s;
 
         if (setup) {
-                set_up(a, setup);
+                set_up(a, setup, with_own_kinds);
                 return value_with(a, result, STR("setup"), value_put(a, value_of_int((int64_t)value_count(setup))));
         }
         array_builder_init(&phases.list, a, 4);
@@ -72,4 +81,14 @@ const struct value *run_cluster(struct arena *a, const struct value *c)
         sequence_done(&s);
         result = value_with(a, result, STR("steps"), value_put(a, array_builder_finish(&results)));
         return value_with(a, result, STR("phases"), value_put(a, array_builder_finish(&phases.list)));
+}
+
+const struct value *run_cluster(struct arena *a, const struct value *c)
+{
+        return run_sequence(a, c, false);
+}
+
+const struct value *run_own_kinds(struct arena *a, const struct value *c)
+{
+        return run_sequence(a, c, true);
 }

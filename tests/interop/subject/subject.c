@@ -9,13 +9,28 @@ static const struct {
         const char *name;
         suite_run run;
 } suites[] = {
-        { "base64", run_base64 }, { "cluster", run_cluster },       { "condition", run_condition },
-        { "crd", run_crd },       { "format", run_format },         { "json", run_json },
-        { "name", run_name },     { "number", run_number },         { "patch", run_patch },
-        { "path", run_path },     { "proto", run_proto },           { "quantity", run_quantity },
-        { "regex", run_regex },   { "selector", run_selector },     { "time", run_time },
-        { "yaml", run_yaml },     { "managed", run_managed },       { "fieldset", run_fieldset },
-        { "schema", run_schema }, { "structural", run_structural }, { "xrd", run_xrd },
+        { "base64", run_base64 },
+        { "cluster", run_cluster },
+        { "condition", run_condition },
+        { "crd", run_crd },
+        { "format", run_format },
+        { "json", run_json },
+        { "name", run_name },
+        { "number", run_number },
+        { "patch", run_patch },
+        { "path", run_path },
+        { "proto", run_proto },
+        { "quantity", run_quantity },
+        { "regex", run_regex },
+        { "selector", run_selector },
+        { "time", run_time },
+        { "yaml", run_yaml },
+        { "managed", run_managed },
+        { "fieldset", run_fieldset },
+        { "schema", run_schema },
+        { "structural", run_structural },
+        { "xrd", run_xrd },
+        { "own-kinds", run_own_kinds },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)
