@@ -60,7 +60,16 @@
 #define LIMIT_FUNCTION_FAILURES \
         100 /* fatal results that the SDK adds to one response for reads and writes that failed */
 
-#define LIMIT_REQUIREMENTS      10000        /* of one response of a function */
+#define LIMIT_REQUIREMENTS     10000       /* of one response of a function */
+#define LIMIT_FN_CACHE_BYTES   (64u << 20) /* of responses that are kept in memory */
+#define LIMIT_FN_CACHE_ENTRIES 10000
+#define LIMIT_FN_CACHE_ENTRY_BYTES \
+        (65ull << 20) /* of one; more than a message, so that it is never what is too small */
+#define LIMIT_FN_CACHE_DISK_BYTES   (512u << 20) /* of responses that are kept in files */
+#define LIMIT_FN_CACHE_DISK_ENTRIES 50000
+#define LIMIT_REMEMBERED_BYTES      (64u << 20) /* of requirements that are remembered */
+#define LIMIT_REMEMBERED_COMPOSITES 100000      /* whose requirements are */
+
 #define LIMIT_SERVED_CALL_BYTES (1ull << 30) /* memory of one call of a built-in function that serves */
 #define LIMIT_TRANSFORM_BYTES   (16u << 20)  /* text that one transform of a patch gives */
 

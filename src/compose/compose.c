@@ -341,6 +341,7 @@ static int wanted_composite(struct reconcile *r, struct fn_state *desired, const
         object = meta_with(r->arena, object, STR("name"), value_get(meta(r->xr.object), STR("name")));
         object = meta_with(r->arena, object, STR("namespace"), value_get(meta(r->xr.object), STR("namespace")));
         object = meta_with(r->arena, object, STR("uid"), value_get(meta(r->xr.object), STR("uid")));
+        object = reconcile_with_watched(r, object);
         status = value_get(object, STR("status"));
         *ret_brings_conditions = brings_conditions(r, status);
         if (value_count(conditions) == 0) {

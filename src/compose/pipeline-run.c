@@ -99,6 +99,9 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 .features = r->options->features,
                 .policy = r->options->extra_resources,
                 .timeout_ns = r->options->step_timeout_ns,
+                .timeout_setting = r->options->timeout_setting,
+                .cache = r->options->cache,
+                .memory = r->options->memory,
                 .wants_diff = r->options->wants_records,
                 .observed = &observed,
                 .find_schema = r->options->find_schema,
@@ -125,6 +128,7 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 desired = rsp.desired;
                 context = rsp.context;
                 note_ttl(r, rsp.ttl_ns);
+                collect_watches(r, &r->records[i]);
                 collect_conditions(r, &rsp);
                 e = collect_results(r, step, &rsp, err);
                 if (e < 0)

@@ -49,6 +49,8 @@ struct reconcile {
         const struct value *refused; /* the composed resource that the API did not take, which ended the composition */
         struct fn_condition *conditions; /* of functions */
         size_t n_conditions;
+        const struct fn_watch *watched; /* by the steps; sorted */
+        size_t n_watched;
 
         struct reconcile_event *events;
         size_t n_events;
@@ -116,6 +118,14 @@ int connection_of(struct reconcile *r, const struct value *object, struct fn_byt
 /* --- pipeline-run.c: the steps, and what they want (2.2-2.8) --- */
 
 int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *err);
+
+/* --- watched.c --- */
+
+/* Adds what a step watches, and says what it may not. */
+void collect_watches(struct reconcile *r, const struct step_record *record);
+
+/* The object, with what all steps watch in its status and nothing else there. */
+const struct value *reconcile_with_watched(struct reconcile *r, const struct value *object);
 
 /* --- compose.c: from desired state to the cluster (2.6, 2.9-2.12) --- */
 

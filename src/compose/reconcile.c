@@ -2,6 +2,7 @@
 #include "reconcile-state.h"
 
 #include "random.h"
+#include "requirements-memory.h"
 #include "timetext.h"
 
 /* --- Ends --- */
@@ -73,6 +74,8 @@ static int finish_deletion(struct reconcile *r, struct reconcile_result *ret, st
 {
         int e;
 
+        if (r->options->memory)
+                requirements_memory_forget(r->options->memory, meta_uid(r->xr.object));
         tell_condition(r, "Ready", CONDITION_FALSE, "Deleting", STR(""));
         if (!r->options->revision && meta_has_finalizer(r->xr.object, FINALIZER)) {
                 r->xr.object = meta_without_finalizer(r->arena, r->xr.object, FINALIZER);

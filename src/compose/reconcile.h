@@ -25,8 +25,11 @@ struct reconcile_options {
         struct features features;
         enum extra_resources_policy extra_resources;
         int64_t step_timeout_ns;
-        bool is_realtime;         /* no requeue while resources are not ready: watches will tell */
-        int64_t poll_interval_ns; /* of a controller that is not realtime; a composite may have its own */
+        const char *timeout_setting;        /* see struct step_context */
+        struct fn_cache *cache;             /* of responses; NULL: none */
+        struct requirements_memory *memory; /* of what steps asked for; NULL: none */
+        bool is_realtime;                   /* no requeue while resources are not ready: watches will tell */
+        int64_t poll_interval_ns;           /* of a controller that is not realtime; a composite may have its own */
         int64_t min_poll_interval_ns;
         struct str open_circuit;     /* `KIND/NAME (NAMESPACE)`: whose events are too many; "": nobody's */
         bool wants_records;          /* per-step diffs too */

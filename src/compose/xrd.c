@@ -53,12 +53,24 @@ static const char claim_spec[] =
         "\"string\"},"                                                                                                \
         "\"observedGeneration\":{\"type\":\"integer\",\"format\":\"int64\"}}}}"
 
-static const char modern_status[] = "{" CONDITIONS "}";
-static const char legacy_status[] =
-        "{" CONDITIONS ",\"connectionDetails\":{\"type\":\"object\",\"properties\":{\"lastPublishedTime\":{\"type\":"
-        "\"string\",\"format\":\"date-time\"}}},"
-        "\"claimConditionTypes\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"set\",\"items\":{\"type\":\"string\"}"
-        "}}";
+/* Ours: what changes of re-run a composite (spec/seeds 2). Upstream's schemas do not have it. */
+#define WATCHED                                                                                                      \
+        ",\"watchedResourceRefs\":{\"description\":\"Resources whose changes are looked at although they are not "   \
+        "composed.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\","       \
+        "\"required\":["                                                                                             \
+        "\"apiVersion\",\"kind\",\"name\"],\"properties\":{\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":" \
+        "\"string\"},\"name\":{\"type\":\"string\"},\"namespace\":{\"type\":\"string\"}}}}"
+
+#define LEGACY_STATUS                                                                                         \
+        ",\"connectionDetails\":{\"type\":\"object\",\"properties\":{\"lastPublishedTime\":{\"type\":"        \
+        "\"string\",\"format\":\"date-time\"}}},"                                                             \
+        "\"claimConditionTypes\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"set\",\"items\":{\"type\":" \
+        "\"string\"}"                                                                                         \
+        "}"
+
+static const char modern_status[] = "{" CONDITIONS WATCHED "}";
+static const char legacy_status[] = "{" CONDITIONS LEGACY_STATUS WATCHED "}";
+static const char claim_status[] = "{" CONDITIONS LEGACY_STATUS "}";
 
 #define COLUMN(name, type, path) "{\"name\":\"" name "\",\"type\":\"" type "\",\"jsonPath\":\"" path "\"}"
 #define STATUS_COLUMNS                                                               \
@@ -453,7 +465,7 @@ int xrd_claim_crd(struct arena *a, const struct value *xrd, const struct value *
                 .category = "claim",
                 .is_namespaced = true,
                 .spec = claim_spec,
-                .status = legacy_status,
+                .status = claim_status,
                 .columns = claim_columns,
                 .delete_policy = policy_of(xrd, STR("defaultCompositeDeletePolicy")),
         };

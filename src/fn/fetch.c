@@ -34,6 +34,26 @@ struct fn_selector selector_of(struct arena *a, const struct value *requirement)
         return s;
 }
 
+/* --- What was read --- */
+
+static void note(struct step_state *s, enum step_read read, const struct fn_selector *selector,
+                 const struct fn_resources *found)
+{
+        struct step_fetch *all;
+
+        if ((s->n_fetches & (s->n_fetches - 1)) == 0) {
+                all = ARENA_NEW_ARRAY(step_arena(s), struct step_fetch, s->n_fetches ? 2 * s->n_fetches : 1);
+                if (s->n_fetches)
+                        memcpy(all, s->fetches, s->n_fetches * sizeof(*all));
+                s->fetches = all;
+        }
+        s->fetches[s->n_fetches] = (struct step_fetch) { .dependency = { read, *selector } };
+        s->fetches[s->n_fetches].dependency.selector.name = STR("");
+        if (found)
+                s->fetches[s->n_fetches].found = *found;
+        s->n_fetches++;
+}
+
 /* --- Resources --- */
 
 static int find_kind(struct step_context *c, const struct fn_selector *selector, const struct kind **ret,
@@ -54,7 +74,9 @@ static struct str namespace_of(const struct kind *kind, const struct fn_selector
         return kind->is_namespaced && selector->namespace.p ? selector->namespace : STR("");
 }
 
-static int fetch_by_name(struct step_context *c, const struct fn_selector *selector, struct fn_resources *ret,
+/* Both fill in the namespace that they look in. */
+
+static int fetch_by_name(struct step_context *c, struct fn_selector *selector, struct fn_resources *ret,
                          struct err *err)
 {
         struct get_request get = { 0 };
@@ -65,7 +87,7 @@ static int fetch_by_name(struct step_context *c, const struct fn_selector *selec
 
         if (r < 0)
                 return r;
-        get.key.namespace = namespace_of(kind, selector);
+        get.key.namespace = selector->namespace = namespace_of(kind, selector);
         get.key.name = selector->match_name;
         r = cluster_get(c->cluster, c->run, &get, &object, err);
         if (r == ERR_NOT_FOUND) {
@@ -120,7 +142,7 @@ static struct label_selector labels_of(struct arena *a, const struct fn_selector
         return (struct label_selector) { .requirements = p, .n = selector->n_labels };
 }
 
-static int fetch_by_labels(struct step_context *c, const struct fn_selector *selector, struct fn_resources *ret,
+static int fetch_by_labels(struct step_context *c, struct fn_selector *selector, struct fn_resources *ret,
                            struct err *err)
 {
         struct arena *a = c->run->arena;
@@ -134,7 +156,7 @@ static int fetch_by_labels(struct step_context *c, const struct fn_selector *sel
 
         if (r < 0)
                 return r;
-        list.namespace = namespace_of(kind, selector);
+        list.namespace = selector->namespace = namespace_of(kind, selector);
         r = cluster_list(c->cluster, c->run, &list, &found, err);
         if (r < 0)
                 return r;
@@ -150,20 +172,20 @@ static int fetch_by_labels(struct step_context *c, const struct fn_selector *sel
         return 0;
 }
 
-int fetch_resources(struct step_context *c, const struct step *step, const struct fn_selector *selector,
-                    struct fn_resources *ret, struct err *err)
+int fetch_resources(struct step_state *s, const struct fn_selector *selector, struct fn_resources *ret, struct err *err)
 {
+        struct fn_selector place = *selector;
         int r;
 
         *ret = (struct fn_resources) { .name = selector->name };
-        if (c->on_fetch)
-                c->on_fetch(c->on_fetch_arg, step, selector);
-        if (selector->match_name.p) {
-                r = fetch_by_name(c, selector, ret, err);
-                return r < 0 ? err_wrap(err, "cannot get required resource by name") : 0;
-        }
-        r = fetch_by_labels(c, selector, ret, err);
-        return r < 0 ? err_wrap(err, "cannot list required resources") : 0;
+        if (s->c->on_fetch)
+                s->c->on_fetch(s->c->on_fetch_arg, s->step, selector);
+        r = place.match_name.p ? fetch_by_name(s->c, &place, ret, err) : fetch_by_labels(s->c, &place, ret, err);
+        note(s, STEP_READ_RESOURCES, &place, ret);
+        if (r < 0)
+                return err_wrap(err, place.match_name.p ? "cannot get required resource by name"
+                                                        : "cannot list required resources");
+        return 0;
 }
 
 /* --- Schemas --- */
@@ -215,8 +237,7 @@ static int find_crd_schema(struct step_context *c, struct gvk gvk, const struct 
         return r;
 }
 
-int fetch_schema(struct step_context *c, const struct step *step, const struct fn_selector *selector,
-                 struct fn_schema *ret, struct err *err)
+int fetch_schema(struct step_state *s, const struct fn_selector *selector, struct fn_schema *ret, struct err *err)
 {
         struct gvk gvk = { .kind = selector->kind };
         int r = gvk_split_api_version(selector->api_version, &gvk.group, &gvk.version, err);
@@ -224,9 +245,10 @@ int fetch_schema(struct step_context *c, const struct step *step, const struct f
         *ret = (struct fn_schema) { .name = selector->name };
         if (r < 0)
                 return r;
-        if (c->find_schema)
-                return c->find_schema(c->find_schema_arg, c->run, gvk, &ret->openapi.value, err);
-        return find_crd_schema(c, gvk, &ret->openapi.value, err);
+        note(s, STEP_READ_SCHEMA, selector, NULL);
+        if (s->c->find_schema)
+                return s->c->find_schema(s->c->find_schema_arg, s->c->run, gvk, &ret->openapi.value, err);
+        return find_crd_schema(s->c, gvk, &ret->openapi.value, err);
 }
 
 /* --- Credentials --- */
@@ -236,25 +258,37 @@ static int compare_credentials(const void *a, const void *b)
         return str_compare(((const struct fn_credentials *)a)->name, ((const struct fn_credentials *)b)->name);
 }
 
-int fetch_credentials(struct step_context *c, const struct step *step, struct fn_request *req, struct err *err)
+static int fetch_secret(struct step_state *s, const struct value *reference, struct fn_bytes_map *ret, struct err *err)
 {
-        struct fn_credentials *p =
-                ARENA_NEW_ARRAY(c->run->arena, struct fn_credentials, value_count(step->credentials) + 1);
+        struct fn_selector place = {
+                .api_version = STR("v1"),
+                .kind = STR("Secret"),
+                .namespace = value_str(value_get(reference, STR("namespace"))),
+                .match_name = value_str(value_get(reference, STR("name"))),
+        };
+
+        note(s, STEP_READ_CREDENTIALS, &place, NULL);
+        return secret_fetch(s->c->cluster, s->c->run, place.namespace, place.match_name, ret, err);
+}
+
+int fetch_credentials(struct step_state *s, struct fn_request *req, struct err *err)
+{
+        const struct value *list = s->step->credentials;
+        struct fn_credentials *p = ARENA_NEW_ARRAY(step_arena(s), struct fn_credentials, value_count(list) + 1);
         int r;
 
-        VALUE_FOREACH_ITEM (credential, step->credentials) {
+        VALUE_FOREACH_ITEM (credential, list) {
                 struct fn_credentials *entry = &p[req->n_credentials];
                 const struct value *reference = value_get(credential, STR("secretRef"));
 
                 if (!str_equal(value_str(value_get(credential, STR("source"))), STR("Secret")) || !reference)
                         continue;
                 entry->name = value_str(value_get(credential, STR("name")));
-                r = secret_fetch(c->cluster, c->run, value_str(value_get(reference, STR("namespace"))),
-                                 value_str(value_get(reference, STR("name"))), &entry->data, err);
+                r = fetch_secret(s, reference, &entry->data, err);
                 if (r < 0)
                         return err_wrap(err,
                                         "cannot get Composition pipeline step \"%.*s\" credential \"%.*s\" from Secret",
-                                        STR_ARG(step->name), STR_ARG(entry->name));
+                                        STR_ARG(s->step->name), STR_ARG(entry->name));
                 req->n_credentials++;
         }
         qsort(p, req->n_credentials, sizeof(*p), compare_credentials);
@@ -274,15 +308,16 @@ static int composite_namespace(struct step_context *c, struct str *ret, struct e
         return r;
 }
 
-static int get_input(struct step_context *c, struct object_key *key, struct fn_struct *ret, struct err *err)
+/* The reference, as what is read: its namespace is filled in. */
+static int get_input(struct step_state *s, struct fn_selector *place, struct fn_struct *ret, struct err *err)
 {
-        struct get_request get = { 0 };
+        struct get_request get = { .key.name = place->match_name };
         const struct kind *kind;
-        int r = cluster_kind(c->cluster, c->run, key->gvk, &kind, err);
+        int r = find_kind(s->c, place, &kind, &get.key.gvk, err);
 
         if (r >= 0 && kind->is_namespaced) {
-                r = composite_namespace(c, &key->namespace, err);
-                if (r >= 0 && key->namespace.n == 0)
+                r = composite_namespace(s->c, &place->namespace, err);
+                if (r >= 0 && place->namespace.n == 0)
                         r = err_set(
                                 err, ERR_INVALID,
                                 "its kind is namespaced, and the composite resource has no namespace to find it in: "
@@ -290,30 +325,34 @@ static int get_input(struct step_context *c, struct object_key *key, struct fn_s
         }
         if (r < 0)
                 return r;
-        get.key = *key;
+        get.key.namespace = place->namespace;
         *ret = (struct fn_struct) { 0 };
-        return cluster_get(c->cluster, c->run, &get, &ret->object, err);
+        return cluster_get(s->c->cluster, s->c->run, &get, &ret->object, err);
 }
 
-int fetch_input(struct step_context *c, const struct step *step, struct fn_struct *input, struct err *err)
+int fetch_input(struct step_state *s, struct fn_struct *input, struct err *err)
 {
-        struct object_key key = { .gvk.kind = value_str(value_get(step->input_ref, STR("kind"))),
-                                  .name = value_str(value_get(step->input_ref, STR("name"))) };
-        struct str api_version = value_str(value_get(step->input_ref, STR("apiVersion")));
+        const struct value *reference = s->step->input_ref;
+        struct fn_selector place = {
+                .api_version = value_str(value_get(reference, STR("apiVersion"))),
+                .kind = value_str(value_get(reference, STR("kind"))),
+                .namespace = STR(""),
+                .match_name = value_str(value_get(reference, STR("name"))),
+        };
         int r;
 
-        if (!step->input_ref)
+        if (!reference)
                 return 0;
-        if (api_version.n == 0 || key.gvk.kind.n == 0 || key.name.n == 0)
+        if (place.api_version.n == 0 || place.kind.n == 0 || place.match_name.n == 0)
                 return err_set(
                         err, ERR_INVALID,
                         "inputRef of Composition pipeline step \"%.*s\" must have an apiVersion, a kind and a name",
-                        STR_ARG(step->name));
-        r = gvk_split_api_version(api_version, &key.gvk.group, &key.gvk.version, err);
-        if (r >= 0)
-                r = get_input(c, &key, input, err);
+                        STR_ARG(s->step->name));
+        r = get_input(s, &place, input, err);
+        note(s, STEP_READ_INPUT, &place, NULL);
         if (r < 0)
                 return err_wrap(err, "cannot get the input of Composition pipeline step \"%.*s\", %.*s %.*s \"%.*s\"",
-                                STR_ARG(step->name), STR_ARG(api_version), STR_ARG(key.gvk.kind), STR_ARG(key.name));
+                                STR_ARG(s->step->name), STR_ARG(place.api_version), STR_ARG(place.kind),
+                                STR_ARG(place.match_name));
         return 0;
 }

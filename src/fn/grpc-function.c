@@ -48,7 +48,10 @@ static int call_once(struct remote *f, struct run *run, struct fn_request *req, 
         if (r < 0)
                 return r;
         arena_pin(run->arena, reply.response, unref_bytes);
-        return fn_response_decode(run->arena, reply.response->str, rsp, err);
+        r = fn_response_decode(run->arena, reply.response->str, rsp, err);
+        rsp->wire_request_bytes = request->str.n;
+        rsp->wire_response_bytes = reply.response->str.n;
+        return r;
 }
 
 static int remote_call(struct function *function, struct run *run, struct fn_request *req, struct fn_response *rsp,

@@ -135,7 +135,7 @@ static bool optional_equal(struct str a, struct str b)
         return !a.p == !b.p && str_equal(a, b);
 }
 
-static bool selector_equal(const struct fn_selector *a, const struct fn_selector *b)
+bool fn_selector_equal(const struct fn_selector *a, const struct fn_selector *b)
 {
         if (!str_equal(a->name, b->name) || !str_equal(a->api_version, b->api_version) ||
             !str_equal(a->kind, b->kind) || !optional_equal(a->namespace, b->namespace) ||
@@ -154,7 +154,7 @@ static bool selectors_equal(const struct fn_selector *a, size_t n_a, const struc
         if (n_a != n_b)
                 return false;
         for (size_t i = 0; i < n_a; i++)
-                if (!selector_equal(&a[i], &b[i]))
+                if (!fn_selector_equal(&a[i], &b[i]))
                         return false;
         return true;
 }

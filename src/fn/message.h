@@ -181,6 +181,7 @@ struct fn_requirements {
         size_t n_watches;
 };
 
+bool fn_selector_equal(const struct fn_selector *a, const struct fn_selector *b);
 bool fn_requirements_equal(const struct fn_requirements *a, const struct fn_requirements *b);
 
 #define FN_TTL_ABSENT INT64_MIN
@@ -196,6 +197,8 @@ struct fn_response {
         struct fn_condition *conditions;
         size_t n_conditions;
         struct fn_struct output;
+        size_t wire_request_bytes; /* what the call has sent and received; 0 without a wire */
+        size_t wire_response_bytes;
 };
 
 /* A response that passes on desired state and context and echoes the tag, with a TTL of a minute, as the SDKs begin theirs. */

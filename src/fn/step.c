@@ -1,9 +1,10 @@
 #include "step.h"
 
 #include "clock.h"
+#include "buf.h"
 #include "fetch.h"
+#include "fn-cache.h"
 #include "limits.h"
-#include "patch.h"
 
 #define DEFAULT_CALLS 6 /* upstream's constant is 5, and counts from 0 */
 
@@ -27,25 +28,20 @@ static uint32_t capabilities_of(const struct step_context *c)
 
 /* --- What a step has from the start --- */
 
-struct answers {
-        struct fn_resources *resources;
-        size_t n_resources;
-        struct fn_schema *schemas;
-        size_t n_schemas;
-};
-
-/* In the order of names; they come in that order, so the place is near the end. */
-static void put_resources(struct answers *answers, const struct fn_resources *r)
+/* They mostly come in the order of names. */
+void answers_put(struct answers *answers, const struct fn_resources *r)
 {
-        size_t at = 0;
+        size_t at = answers->n_resources;
 
-        while (at < answers->n_resources && str_compare(answers->resources[at].name, r->name) < 0)
-                at++;
-        if (at == answers->n_resources || !str_equal(answers->resources[at].name, r->name)) {
-                memmove(&answers->resources[at + 1], &answers->resources[at], (answers->n_resources - at) * sizeof(*r));
-                answers->n_resources++;
+        while (at > 0 && str_compare(answers->resources[at - 1].name, r->name) > 0)
+                at--;
+        if (at > 0 && str_equal(answers->resources[at - 1].name, r->name)) {
+                answers->resources[at - 1] = *r;
+                return;
         }
+        memmove(&answers->resources[at + 1], &answers->resources[at], (answers->n_resources - at) * sizeof(*r));
         answers->resources[at] = *r;
+        answers->n_resources++;
 }
 
 static void put_schema(struct answers *answers, const struct fn_schema *s)
@@ -63,34 +59,39 @@ static void put_schema(struct answers *answers, const struct fn_schema *s)
         answers->n_schemas++;
 }
 
-static int fetch_bootstrap(struct step_context *c, const struct step *step, struct answers *ret, struct err *err)
+static int fetch_bootstrap(struct step_state *s, struct err *err)
 {
-        const struct value *resources = value_get(step->requirements, STR("requiredResources"));
-        const struct value *schemas = value_get(step->requirements, STR("requiredSchemas"));
-        struct arena *a = c->run->arena;
+        const struct value *resources = value_get(s->step->requirements, STR("requiredResources"));
+        const struct value *schemas = value_get(s->step->requirements, STR("requiredSchemas"));
+        size_t n_resources = value_count(resources), n_schemas = value_count(schemas);
+        struct arena *a = step_arena(s);
         int r;
 
-        ret->resources = ARENA_NEW_ARRAY(a, struct fn_resources, value_count(resources) + 1);
-        ret->schemas = ARENA_NEW_ARRAY(a, struct fn_schema, value_count(schemas) + 1);
+        s->given.resources = ARENA_NEW_ARRAY(a, struct fn_resources, n_resources + 1);
+        s->given.schemas = ARENA_NEW_ARRAY(a, struct fn_schema, n_schemas + 1);
+        s->offered = ARENA_NEW_ARRAY(a, struct fn_selector, n_resources + 1);
+        s->offered_schemas = ARENA_NEW_ARRAY(a, struct fn_selector, n_schemas + 1);
         VALUE_FOREACH_ITEM (item, resources) {
                 struct fn_selector selector = selector_of(a, item);
                 struct fn_resources found;
 
-                if ((r = fetch_check(c, step, &selector, err)) < 0 ||
-                    (r = fetch_resources(c, step, &selector, &found, err)) < 0)
+                if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||
+                    (r = fetch_resources(s, &selector, &found, err)) < 0)
                         return err_wrap(err, "cannot fetch bootstrap required resources for requirement \"%.*s\"",
                                         STR_ARG(selector.name));
-                put_resources(ret, &found);
+                answers_put(&s->given, &found);
+                s->offered[s->n_offered++] = selector;
         }
         VALUE_FOREACH_ITEM (item, schemas) {
                 struct fn_selector selector = selector_of(a, item);
                 struct fn_schema found;
 
-                if ((r = fetch_check(c, step, &selector, err)) < 0 ||
-                    (r = fetch_schema(c, step, &selector, &found, err)) < 0)
+                if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||
+                    (r = fetch_schema(s, &selector, &found, err)) < 0)
                         return err_wrap(err, "cannot fetch bootstrap required schema for requirement \"%.*s\"",
                                         STR_ARG(selector.name));
-                put_schema(ret, &found);
+                put_schema(&s->given, &found);
+                s->offered_schemas[s->n_offered_schemas++] = selector;
         }
         return 0;
 }
@@ -120,23 +121,21 @@ static int check_step(const struct step_context *c, const struct step *step, str
         return 0;
 }
 
-static int make_request(struct step_context *c, const struct step *step, const struct fn_state *desired,
-                        const struct fn_struct *context, struct answers *bootstrap, struct fn_request *ret,
+static int make_request(struct step_state *s, const struct fn_state *desired, const struct fn_struct *context,
                         struct err *err)
 {
         int r;
 
-        *ret = (struct fn_request) {
-                .capabilities = capabilities_of(c),
-                .observed = *c->observed,
+        s->req = (struct fn_request) {
+                .capabilities = capabilities_of(s->c),
+                .observed = *s->c->observed,
                 .desired = *desired,
                 .context = *context,
-                .input = { .value = step->input },
+                .input = { .value = s->step->input },
         };
-        if ((r = check_step(c, step, err)) < 0 || (r = fetch_input(c, step, &ret->input, err)) < 0 ||
-            (r = fetch_credentials(c, step, ret, err)) < 0 || (r = fetch_bootstrap(c, step, bootstrap, err)) < 0)
+        if ((r = check_step(s->c, s->step, err)) < 0 || (r = fetch_input(s, &s->req.input, err)) < 0 ||
+            (r = fetch_credentials(s, &s->req, err)) < 0 || (r = fetch_bootstrap(s, err)) < 0)
                 return r;
-        set_answers(ret, bootstrap);
         return 0;
 }
 
@@ -150,12 +149,12 @@ static bool is_fatal(const struct fn_response *rsp)
         return false;
 }
 
-static struct answers copy_answers(struct arena *a, const struct answers *from, const struct fn_requirements *wanted)
+struct answers answers_copy(struct arena *a, const struct answers *from, size_t n_resources, size_t n_schemas)
 {
         struct answers copy = { .n_resources = from->n_resources, .n_schemas = from->n_schemas };
 
-        copy.resources = ARENA_NEW_ARRAY(a, struct fn_resources, from->n_resources + wanted->n_resources + 1);
-        copy.schemas = ARENA_NEW_ARRAY(a, struct fn_schema, from->n_schemas + wanted->n_schemas + 1);
+        copy.resources = ARENA_NEW_ARRAY(a, struct fn_resources, from->n_resources + n_resources + 1);
+        copy.schemas = ARENA_NEW_ARRAY(a, struct fn_schema, from->n_schemas + n_schemas + 1);
         if (from->n_resources)
                 memcpy(copy.resources, from->resources, from->n_resources * sizeof(*copy.resources));
         if (from->n_schemas)
@@ -187,14 +186,14 @@ static int check_all(const struct step_context *c, const struct step *step, cons
         return 0;
 }
 
-static int fetch_extra(struct step_context *c, const struct step *step, const struct fn_requirements *wanted,
-                       struct fn_resources_map *ret, struct err *err)
+static int fetch_extra(struct step_state *s, const struct fn_requirements *wanted, struct fn_resources_map *ret,
+                       struct err *err)
 {
-        struct fn_resources *p = ARENA_NEW_ARRAY(c->run->arena, struct fn_resources, wanted->n_extra_resources + 1);
+        struct fn_resources *p = ARENA_NEW_ARRAY(step_arena(s), struct fn_resources, wanted->n_extra_resources + 1);
         int r;
 
         for (size_t i = 0; i < wanted->n_extra_resources; i++) {
-                r = fetch_resources(c, step, &wanted->extra_resources[i], &p[i], err);
+                r = fetch_resources(s, &wanted->extra_resources[i], &p[i], err);
                 if (r < 0)
                         return err_wrap(err, "fetching resources for %.*s", STR_ARG(wanted->extra_resources[i].name));
         }
@@ -203,71 +202,101 @@ static int fetch_extra(struct step_context *c, const struct step *step, const st
 }
 
 /* Answers what the function asked for, over what it had from the start. */
-static int resolve(struct step_context *c, const struct step *step, const struct fn_requirements *wanted,
-                   const struct answers *bootstrap, struct fn_request *req, struct err *err)
+static int resolve(struct step_state *s, const struct fn_requirements *wanted, struct err *err)
 {
-        struct answers answers = copy_answers(c->run->arena, bootstrap, wanted);
+        struct answers answers = answers_copy(step_arena(s), &s->given, wanted->n_resources, wanted->n_schemas);
         struct fn_resources_map extra;
-        int r = check_all(c, step, wanted, err);
+        int r = check_all(s->c, s->step, wanted, err);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < wanted->n_resources; i++) {
                 struct fn_resources found;
 
-                r = fetch_resources(c, step, &wanted->resources[i], &found, err);
+                r = fetch_resources(s, &wanted->resources[i], &found, err);
                 if (r < 0)
                         return err_wrap(err, "fetching resources for %.*s", STR_ARG(wanted->resources[i].name));
-                put_resources(&answers, &found);
+                answers_put(&answers, &found);
         }
-        r = fetch_extra(c, step, wanted, &extra, err);
+        r = fetch_extra(s, wanted, &extra, err);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < wanted->n_schemas; i++) {
                 struct fn_schema found;
 
-                r = fetch_schema(c, step, &wanted->schemas[i], &found, err);
+                r = fetch_schema(s, &wanted->schemas[i], &found, err);
                 if (r < 0)
                         return err_wrap(err, "fetching schema for %.*s", STR_ARG(wanted->schemas[i].name));
                 put_schema(&answers, &found);
         }
-        req->extra_resources = extra;
-        set_answers(req, &answers);
+        s->req.extra_resources = extra;
+        set_answers(&s->req, &answers);
         return 0;
 }
 
-static int call(struct step_context *c, struct function *f, struct fn_request *req, struct fn_response *rsp,
-                struct err *err)
+/* A call that ran out of time says so in upstream's words; what was given how much, and what gives more, stands behind them. */
+static void explain_timeout(const struct step_state *s, int64_t allowed_ns, struct err *err)
 {
-        struct run run = *c->run;
+        _cleanup_err_ struct err said = { 0 };
+        _cleanup_buf_ struct buf time = BUF_INIT(0);
 
-        if (c->timeout_ns)
-                run.deadline = deadline_earliest(run.deadline, deadline_after_ns(c->timeout_ns));
-        *rsp = (struct fn_response) { .ttl_ns = FN_TTL_ABSENT };
-        return f->ops->call(f, &run, req, rsp, err);
+        if (!err || !s->c->timeout_setting)
+                return;
+        err_move(&said, err);
+        duration_append(&time, allowed_ns);
+        err_set(err, said.code, "%s: function \"%.*s\" of step \"%.*s\" did not answer within %.*s; %s allows more",
+                err_message(&said), STR_ARG(s->step->function), STR_ARG(s->step->name), STR_ARG(buf_str(&time)),
+                s->c->timeout_setting);
+        err_set_reason(err, said.reason);
 }
 
-static int call_until_stable(struct step_context *c, const struct step *step, struct function *f,
-                             const struct answers *bootstrap, struct fn_request *req, struct fn_response *rsp,
-                             struct step_record *record, struct err *err)
+/* To the millisecond, so that the time that was left of a run reads like what somebody has set. */
+static int64_t allowed_ns(struct deadline deadline)
 {
-        int64_t max_calls = step->max_iterations ? step->max_iterations : DEFAULT_CALLS;
+        return (deadline_remaining_ns(deadline) + 500000) / 1000000 * 1000000;
+}
+
+static int call(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        struct run run = *s->c->run;
+        int64_t allowed;
+        int r;
+
+        if (s->c->timeout_ns)
+                run.deadline = deadline_earliest(run.deadline, deadline_after_ns(s->c->timeout_ns));
+        allowed = deadline_is_none(run.deadline) ? 0 : allowed_ns(run.deadline);
+        *rsp = (struct fn_response) { .ttl_ns = FN_TTL_ABSENT };
+        r = s->function->ops->call(s->function, &run, &s->req, rsp, err);
+        s->record->calls++;
+        s->record->request_bytes += rsp->wire_request_bytes;
+        s->record->response_bytes += rsp->wire_response_bytes;
+        if (r >= 0)
+                return 0;
+        step_redact_error(s, err);
+        if (r == ERR_TIMEOUT && deadline_has_passed(run.deadline))
+                explain_timeout(s, allowed, err);
+        return r;
+}
+
+static int call_until_stable(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        int64_t max_calls = s->step->max_iterations ? s->step->max_iterations : DEFAULT_CALLS;
         struct fn_requirements before = { 0 };
         int r;
 
         for (int64_t i = 0; max_calls < 0 || i < max_calls; i++) {
-                r = call(c, f, req, rsp, err);
-                record->calls++;
+                r = call(s, rsp, err);
                 if (r < 0)
                         return r;
-                if (is_fatal(rsp) || fn_requirements_equal(&rsp->requirements, &before))
+                if (is_fatal(rsp) || fn_requirements_equal(&rsp->requirements, &before) ||
+                    (i == 0 && step_has_all(s, &rsp->requirements)))
                         return 0;
                 before = rsp->requirements;
-                r = resolve(c, step, &rsp->requirements, bootstrap, req, err);
+                r = resolve(s, &rsp->requirements, err);
                 if (r < 0)
                         return r;
-                req->context = rsp->context;
-                r = arena_check(c->run->arena, err);
+                s->req.context = rsp->context;
+                r = arena_check(step_arena(s), err);
                 if (r < 0)
                         return r;
         }
@@ -275,77 +304,81 @@ static int call_until_stable(struct step_context *c, const struct step *step, st
                        (long long)(max_calls - 1));
 }
 
-/* --- Records --- */
+/* --- The cache before it (spec/engine 4.1, 4.4) --- */
 
-static void put_ready(struct object_builder *b, struct str name, enum fn_ready ready)
+static struct fn_cache *cache_of(const struct step_state *s)
 {
-        if (ready != FN_READY_UNSPECIFIED)
-                object_builder_set(b, name, value_of_str(ready == FN_READY_TRUE ? STR("True") : STR("False")));
+        return feature_is_on(s->c->features, FEATURE_FUNCTION_RESPONSE_CACHE) ? s->c->cache : NULL;
 }
 
-/* A state as a value that a diff can be made of. Connection details are secrets and left out. */
-static const struct value *state_value(struct arena *a, struct fn_state *s)
+static struct fn_cache_key key_of(const struct step_state *s)
 {
-        struct object_builder b, resources, ready;
-        const struct value *v;
+        return (struct fn_cache_key) { s->step->function, s->function->revision, s->req.tag,
+                                       s->step->watches_extra_resources };
+}
 
-        if (fn_state_open(a, s, NULL) < 0)
-                return &value_empty_object;
-        object_builder_init(&b, a, 4);
-        object_builder_init(&resources, a, s->n_resources);
-        object_builder_init(&ready, a, s->n_resources);
-        if (s->has_composite && fn_struct_value(a, &s->composite.object, &v, NULL) >= 0 && v)
-                object_builder_set(&b, STR("composite"), *v);
-        if (s->has_composite)
-                put_ready(&b, STR("compositeReady"), s->composite.ready);
-        for (size_t i = 0; i < s->n_resources; i++) {
-                struct fn_struct object = s->resources[i].object;
+static int call_or_recall(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        struct fn_cache_key key = key_of(s);
+        struct fn_cache *cache = cache_of(s);
+        struct fn_cached cached;
+        int r;
 
-                if (fn_struct_value(a, &object, &v, NULL) >= 0 && v)
-                        object_builder_set(&resources, s->resources[i].name, *v);
-                put_ready(&ready, s->resources[i].name, s->resources[i].ready);
+        s->record->was_cached = cache && fn_cache_get(cache, step_arena(s), &key, &cached);
+        if (s->record->was_cached) {
+                *rsp = cached.response;
+                step_note_watches(s, rsp, cached.watched, cached.n_watched);
+                return 0;
         }
-        object_builder_set(&b, STR("resources"), object_builder_finish(&resources));
-        object_builder_set(&b, STR("ready"), object_builder_finish(&ready));
-        return value_put(a, object_builder_finish(&b));
+        r = call_until_stable(s, rsp, err);
+        if (r < 0)
+                return r;
+        if (!is_fatal(rsp))
+                step_remember(s, rsp);
+        step_note_watches(s, rsp, NULL, 0);
+        if (cache) {
+                cached = (struct fn_cached) { *rsp, s->record->watched, s->record->n_watched };
+                fn_cache_put(cache, step_arena(s), &key, &cached, s->req.n_credentials > 0);
+        }
+        return 0;
 }
 
-static void finish_record(struct step_context *c, const struct fn_state *desired, struct fn_response *rsp,
-                          struct step_record *record)
-{
-        struct fn_state before = *desired;
+/* --- All of it --- */
 
-        record->results = rsp->results;
-        record->n_results = rsp->n_results;
-        if (c->wants_diff)
-                record->desired_diff = value_diff(c->run->arena, state_value(c->run->arena, &before),
-                                                  state_value(c->run->arena, &rsp->desired), true);
+static int run_function(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        int r = registry_find(s->c->registry, s->step->function, &s->step->choice, &s->function, err);
+
+        if (r < 0)
+                return r;
+        s->record->revision = arena_copy(step_arena(s), s->function->revision);
+        step_recall(s);
+        set_answers(&s->req, &s->given);
+        if (s->function->wants_tag)
+                r = fn_request_make_tag(step_arena(s), &s->req, &s->req.tag, err);
+        if (r >= 0)
+                r = call_or_recall(s, rsp, err);
+        function_unref(s->function);
+        return r;
 }
 
 int step_run(struct step_context *c, const struct step *step, const struct fn_state *desired,
              const struct fn_struct *context, struct fn_response *ret, struct step_record *record, struct err *err)
 {
+        struct step_state s = { .c = c, .step = step, .record = record };
         int64_t start = clock_mono_ns();
-        struct answers bootstrap = { 0 };
-        struct fn_request req;
-        struct function *f;
         int r;
 
         *record = (struct step_record) { .step = step->name, .function = step->function };
-        r = make_request(c, step, desired, context, &bootstrap, &req, err);
-        if (r < 0)
-                return r;
-        r = registry_find(c->registry, step->function, &step->choice, &f, err);
+        r = make_request(&s, desired, context, err);
         if (r >= 0) {
-                if (f->wants_tag)
-                        r = fn_request_make_tag(c->run->arena, &req, &req.tag, err);
-                if (r >= 0)
-                        r = call_until_stable(c, step, f, &bootstrap, &req, ret, record, err);
-                function_unref(f);
+                r = run_function(&s, ret, err);
+                if (r < 0)
+                        err_wrap(err, "cannot run Composition pipeline step \"%.*s\"", STR_ARG(step->name));
         }
+        step_note_dependencies(&s);
         record->duration_ns = clock_mono_ns() - start;
-        if (r < 0)
-                return err_wrap(err, "cannot run Composition pipeline step \"%.*s\"", STR_ARG(step->name));
-        finish_record(c, desired, ret, record);
-        return 0;
+        if (r >= 0)
+                step_finish(&s, desired, ret);
+        return r;
 }

@@ -29,26 +29,51 @@ struct step {
         bool watches_extra_resources;
 };
 
-/* What was read for a step while it ran: dependencies of the run. */
-struct step_dependency {
-        struct fn_selector selector;
+enum step_read {
+        STEP_READ_RESOURCES, /* bootstrap requirements, what the function asked for, what it asked for in the last run */
+        STEP_READ_SCHEMA,
+        STEP_READ_INPUT,
+        STEP_READ_CREDENTIALS, /* a Secret */
 };
 
-/* What a step did, for people. Secrets are not in it. */
+/* What was read for a step: the run depends on it. Also what was looked for and is not there. */
+struct step_dependency {
+        enum step_read read;
+        struct fn_selector
+                selector; /* its name is empty; its namespace is the one that was looked in, "" for all or none */
+};
+
+/* What a step did, for people, and what follows from it for later runs. Secrets are not in it (redact.h). */
 struct step_record {
         struct str step;
         struct str function;
+        struct str revision; /* of the function; "" when it has none */
         int64_t duration_ns;
         unsigned calls;
-        bool was_cached;
-        size_t request_bytes; /* 0 for built-in functions, which see no bytes */
+        bool was_cached;      /* answered by the response cache: no calls */
+        size_t request_bytes; /* of all calls; 0 for built-in functions, which see no bytes */
         size_t response_bytes;
         /* A JSON Patch from the desired state before to that after, whose operations also have `old`, what was there; NULL unless asked
          * for. The state is {composite, compositeReady, resources: {NAME: object}, ready: {NAME: "True" | "False"}}. */
         const struct value *desired_diff;
         const struct fn_result *results;
         size_t n_results;
+        const struct step_dependency *dependencies; /* each once, sorted */
+        size_t n_dependencies;
+        const struct fn_watch *watched; /* what changes of re-run the composite (spec/seeds 2); each once, sorted */
+        size_t n_watched;
+        const struct fn_watch *refused; /* what the function wants to watch and has not asked for */
+        size_t n_refused;
 };
+
+/* By apiVersion, kind, namespace, name. */
+int fn_watch_compare(const struct fn_watch *a, const struct fn_watch *b);
+
+/* Sorts them and drops what is there twice; returns how many are left. */
+size_t fn_watches_sort(struct fn_watch *watches, size_t n);
+
+struct fn_cache;
+struct requirements_memory;
 
 struct step_context {
         struct run *run;
@@ -57,6 +82,10 @@ struct step_context {
         struct features features;
         enum extra_resources_policy policy;
         int64_t timeout_ns; /* of one call; 0: the run's deadline alone */
+        const char *
+                timeout_setting; /* what allows more time, e.g. "--timeout", for the error of a call that has none left; or NULL */
+        struct fn_cache *cache;             /* FunctionResponseCache; NULL: none */
+        struct requirements_memory *memory; /* RequirementsCache; NULL: none */
         bool wants_diff;
         struct fn_state *observed; /* of the whole run, encoded at most once */
         /* The OpenAPI schema of a kind, NULL when there is none; asked instead of the cluster if given. */

@@ -1,0 +1,275 @@
+#include "redact.h"
+
+#include <stdlib.h>
+
+#include "base64.h"
+#include "buf.h"
+#include "meta.h"
+
+static const struct str secret_fields[] = { STR_INIT("data"), STR_INIT("stringData") };
+
+/* --- Objects --- */
+
+static bool is_secret(const struct value *object)
+{
+        return str_equal(value_str(value_get(object, STR("kind"))), STR("Secret")) &&
+               str_equal(value_str(value_get(object, STR("apiVersion"))), STR("v1"));
+}
+
+static struct value redact_members(struct arena *a, const struct value *data)
+{
+        struct object_builder b;
+
+        if (!value_is_object(data))
+                return value_of_literal(REDACTED);
+        object_builder_init(&b, a, value_count(data));
+        VALUE_FOREACH_MEMBER (m, data)
+                object_builder_add(&b, m->key, value_of_literal(REDACTED));
+        return object_builder_finish(&b);
+}
+
+const struct value *redact_object(struct arena *a, const struct value *object)
+{
+        if (!is_secret(object))
+                return object;
+        for (size_t i = 0; i < ARRAY_SIZE(secret_fields); i++) {
+                const struct value *data = value_get(object, secret_fields[i]);
+                struct value redacted;
+
+                if (!data)
+                        continue;
+                redacted = redact_members(a, data);
+                object = value_with(a, object, secret_fields[i], &redacted);
+        }
+        return object;
+}
+
+/* NULL when it is absent or cannot be read. */
+static const struct value *value_of(struct arena *a, const struct fn_resource *resource)
+{
+        struct fn_struct object = resource->object;
+        const struct value *v = NULL;
+
+        return fn_struct_value(a, &object, &v, NULL) < 0 ? NULL : v;
+}
+
+static bool resource_has_secrets(struct arena *a, const struct fn_resource *resource)
+{
+        return resource->connection.n > 0 || is_secret(value_of(a, resource));
+}
+
+bool redact_response_has_secrets(struct arena *a, const struct fn_response *rsp)
+{
+        struct fn_state state = rsp->desired;
+
+        if (!state.is_present)
+                return false;
+        if (fn_state_open(a, &state, NULL) < 0)
+                return true;
+        if (state.has_composite && resource_has_secrets(a, &state.composite))
+                return true;
+        for (size_t i = 0; i < state.n_resources; i++)
+                if (resource_has_secrets(a, &state.resources[i]))
+                        return true;
+        return false;
+}
+
+/* --- What is secret --- */
+
+void redactor_init(struct redactor *r, struct arena *a)
+{
+        *r = (struct redactor) { .arena = a };
+}
+
+static void add(struct redactor *r, struct str secret)
+{
+        struct str *more;
+
+        if (secret.n < REDACT_MIN_BYTES)
+                return;
+        if (r->n == r->capacity) {
+                r->capacity = r->capacity ? 2 * r->capacity : 16;
+                more = ARENA_NEW_ARRAY(r->arena, struct str, r->capacity);
+                if (r->n)
+                        memcpy(more, r->secrets, r->n * sizeof(*more));
+                r->secrets = more;
+        }
+        r->secrets[r->n++] = secret;
+        r->is_sorted = false;
+}
+
+static void add_map(struct redactor *r, const struct fn_bytes_map *map)
+{
+        for (size_t i = 0; i < map->n; i++)
+                add(r, map->p[i].bytes);
+}
+
+/* What is in a Secret may show up as it is there or as it was before it was encoded. */
+static void add_encoded(struct redactor *r, struct str text)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        add(r, text);
+        if (base64_decode(&b, text, BASE64_STD, NULL) >= 0)
+                add(r, buf_to_arena(&b, r->arena));
+}
+
+static void add_resource(struct redactor *r, const struct fn_resource *resource)
+{
+        const struct value *object = value_of(r->arena, resource);
+
+        add_map(r, &resource->connection);
+        if (!is_secret(object))
+                return;
+        VALUE_FOREACH_MEMBER (m, value_get(object, STR("data")))
+                add_encoded(r, value_str(&m->value));
+        VALUE_FOREACH_MEMBER (m, value_get(object, STR("stringData")))
+                add(r, value_str(&m->value));
+}
+
+void redactor_add_state(struct redactor *r, const struct fn_state *from)
+{
+        struct fn_state state = *from;
+
+        if (!state.is_present || fn_state_open(r->arena, &state, NULL) < 0)
+                return;
+        if (state.has_composite)
+                add_resource(r, &state.composite);
+        for (size_t i = 0; i < state.n_resources; i++)
+                add_resource(r, &state.resources[i]);
+}
+
+static void add_answers(struct redactor *r, const struct fn_resources_map *map)
+{
+        for (size_t i = 0; i < map->n; i++)
+                for (size_t j = 0; j < map->p[i].n_items; j++)
+                        add_resource(r, &map->p[i].items[j]);
+}
+
+void redactor_add_request(struct redactor *r, const struct fn_request *req)
+{
+        for (size_t i = 0; i < req->n_credentials; i++)
+                add_map(r, &req->credentials[i].data);
+        redactor_add_state(r, &req->observed);
+        redactor_add_state(r, &req->desired);
+        add_answers(r, &req->required_resources);
+        add_answers(r, &req->extra_resources);
+}
+
+/* --- Texts --- */
+
+static int compare_secrets(const void *a, const void *b)
+{
+        return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void sort(struct redactor *r)
+{
+        if (!r->is_sorted && r->n)
+                qsort(r->secrets, r->n, sizeof(*r->secrets), compare_secrets);
+        r->is_sorted = true;
+}
+
+/* The length of the longest secret that the text begins with; 0: none. Those that begin alike stand together, so that looking costs
+ * the logarithm of how many there are. */
+static size_t secret_at(const struct redactor *r, struct str text)
+{
+        struct str head = str_first(text, REDACT_MIN_BYTES);
+        size_t low = 0, high = r->n, longest = 0;
+
+        if (text.n < REDACT_MIN_BYTES)
+                return 0;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (str_compare(str_first(r->secrets[middle], REDACT_MIN_BYTES), head) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < r->n && str_starts_with(r->secrets[low], head); low++)
+                if (r->secrets[low].n > longest && str_starts_with(text, r->secrets[low]))
+                        longest = r->secrets[low].n;
+        return longest;
+}
+
+struct str redact_text(struct redactor *r, struct str text)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        size_t done = 0, n;
+
+        if (r->n == 0)
+                return text;
+        sort(r);
+        for (size_t i = 0; i < text.n; i += MAX(n, (size_t)1)) {
+                n = secret_at(r, str_skip(text, i));
+                if (n == 0)
+                        continue;
+                buf_append(&b, text.p + done, i - done);
+                buf_append_literal(&b, REDACTED);
+                done = i + n;
+        }
+        if (done == 0)
+                return text;
+        buf_append_str(&b, str_skip(text, done));
+        return buf_to_arena(&b, r->arena);
+}
+
+/* False when there is nothing secret in it; *ret is as it was then. */
+static bool redact_strings(struct redactor *r, const struct value *v, struct value *ret)
+{
+        const struct value *edited = v;
+        struct value inner;
+
+        if (value_is_string(v)) {
+                struct str text = redact_text(r, value_str(v));
+
+                *ret = value_of_str(text);
+                return text.p != value_str(v).p;
+        }
+        for (size_t i = 0; value_is_array(v) && i < value_count(v); i++)
+                if (redact_strings(r, value_item(v, i), &inner))
+                        edited = value_with_item(r->arena, edited, i, &inner);
+        VALUE_FOREACH_MEMBER (m, v)
+                if (redact_strings(r, &m->value, &inner))
+                        edited = value_with(r->arena, edited, m->key, &inner);
+        if (edited == v)
+                return false;
+        *ret = *edited;
+        return true;
+}
+
+const struct value *redact_value(struct redactor *r, const struct value *v)
+{
+        struct value redacted;
+
+        return v && r->n && redact_strings(r, v, &redacted) ? value_put(r->arena, redacted) : v;
+}
+
+void redact_response(struct redactor *r, struct fn_response *rsp)
+{
+        for (size_t i = 0; i < rsp->n_results; i++) {
+                rsp->results[i].message = redact_text(r, rsp->results[i].message);
+                rsp->results[i].reason = redact_text(r, rsp->results[i].reason);
+        }
+        for (size_t i = 0; i < rsp->n_conditions; i++) {
+                rsp->conditions[i].message = redact_text(r, rsp->conditions[i].message);
+                rsp->conditions[i].reason = redact_text(r, rsp->conditions[i].reason);
+        }
+}
+
+void redact_error(struct redactor *r, struct err *err)
+{
+        struct str text, redacted;
+        char *message;
+
+        if (!err || !err->message)
+                return;
+        text = str_from(err->message);
+        redacted = redact_text(r, text);
+        if (redacted.p == text.p)
+                return;
+        message = str_to_cstring(redacted);
+        free(err->message);
+        err->message = message;
+}

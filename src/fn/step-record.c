@@ -1,0 +1,232 @@
+/* What a step leaves behind: what it read, what it watches, what it changed. Nothing secret is in it. */
+#include "step-state.h"
+
+#include <stdlib.h>
+
+#include "patch.h"
+#include "redact.h"
+
+/* --- What it read --- */
+
+static int compare_labels(const struct fn_selector *a, const struct fn_selector *b)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < MIN(a->n_labels, b->n_labels); i++) {
+                r = str_compare(a->labels[i].key, b->labels[i].key);
+                if (r == 0)
+                        r = str_compare(a->labels[i].value, b->labels[i].value);
+        }
+        return r ? r : (a->n_labels > b->n_labels) - (a->n_labels < b->n_labels);
+}
+
+static int compare_dependencies(const void *a, const void *b)
+{
+        const struct step_dependency *x = a, *y = b;
+        const struct fn_selector *p = &x->selector, *q = &y->selector;
+        int r = (int)x->read - (int)y->read;
+
+        if (r || (r = str_compare(p->api_version, q->api_version)) || (r = str_compare(p->kind, q->kind)) ||
+            (r = str_compare(p->namespace, q->namespace)) ||
+            (r = (p->match_name.p != NULL) - (q->match_name.p != NULL)) ||
+            (r = str_compare(p->match_name, q->match_name)))
+                return r;
+        return compare_labels(p, q);
+}
+
+void step_note_dependencies(struct step_state *s)
+{
+        struct step_dependency *all = ARENA_NEW_ARRAY(step_arena(s), struct step_dependency, s->n_fetches + 1);
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_fetches; i++)
+                all[i] = s->fetches[i].dependency;
+        if (s->n_fetches)
+                qsort(all, s->n_fetches, sizeof(*all), compare_dependencies);
+        for (size_t i = 0; i < s->n_fetches; i++)
+                if (n == 0 || compare_dependencies(&all[n - 1], &all[i]) != 0)
+                        all[n++] = all[i];
+        s->record->dependencies = all;
+        s->record->n_dependencies = n;
+}
+
+/* --- What it watches (spec/seeds 2) --- */
+
+int fn_watch_compare(const struct fn_watch *a, const struct fn_watch *b)
+{
+        int r;
+
+        if ((r = str_compare(a->api_version, b->api_version)) || (r = str_compare(a->kind, b->kind)) ||
+            (r = str_compare(a->namespace, b->namespace)))
+                return r;
+        return str_compare(a->name, b->name);
+}
+
+static int compare_watches(const void *a, const void *b)
+{
+        return fn_watch_compare(a, b);
+}
+
+size_t fn_watches_sort(struct fn_watch *watches, size_t n)
+{
+        size_t kept = 0;
+
+        if (n)
+                qsort(watches, n, sizeof(*watches), compare_watches);
+        for (size_t i = 0; i < n; i++)
+                if (kept == 0 || fn_watch_compare(&watches[kept - 1], &watches[i]) != 0)
+                        watches[kept++] = watches[i];
+        return kept;
+}
+
+static size_t count_requested(const struct step_state *s)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_fetches; i++)
+                n += s->fetches[i].dependency.selector.match_name.p ? 1 : s->fetches[i].found.n_items;
+        return n;
+}
+
+/* All that the step asked for: what is asked for by name is known also when it is not there, and may come to be. */
+static size_t list_requested(const struct step_state *s, struct fn_watch **ret)
+{
+        struct fn_watch *all = ARENA_NEW_ARRAY(step_arena(s), struct fn_watch, count_requested(s) + 1);
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_fetches; i++) {
+                const struct fn_selector *selector = &s->fetches[i].dependency.selector;
+                const struct fn_resources *found = &s->fetches[i].found;
+
+                if (s->fetches[i].dependency.read != STEP_READ_RESOURCES)
+                        continue;
+                if (selector->match_name.p)
+                        all[n++] = (struct fn_watch) { selector->api_version, selector->kind, selector->namespace,
+                                                       selector->match_name };
+                for (size_t j = 0; !selector->match_name.p && j < found->n_items; j++) {
+                        const struct value *object = found->items[j].object.value;
+
+                        all[n++] = (struct fn_watch) { selector->api_version, selector->kind, meta_namespace(object),
+                                                       meta_name(object) };
+                }
+        }
+        *ret = all;
+        return fn_watches_sort(all, n);
+}
+
+static const struct fn_watch *find_watch(const struct fn_watch *all, size_t n, struct fn_watch watch)
+{
+        const struct fn_watch *found = n ? bsearch(&watch, all, n, sizeof(*all), compare_watches) : NULL;
+
+        /* The namespace of what has none does not matter. */
+        watch.namespace = STR("");
+        return found || n == 0 ? found : bsearch(&watch, all, n, sizeof(*all), compare_watches);
+}
+
+void step_note_watches(struct step_state *s, const struct fn_response *rsp, const struct fn_watch *cached,
+                       size_t n_cached)
+{
+        size_t n_wanted = rsp->requirements.n_watches, n_allowed = n_cached;
+        struct fn_watch *refused, *watched, *allowed = (struct fn_watch *)cached;
+        struct step_record *record = s->record;
+
+        if (n_wanted == 0 && !s->step->watches_extra_resources)
+                return;
+        if (!s->record->was_cached)
+                n_allowed = list_requested(s, &allowed);
+        refused = ARENA_NEW_ARRAY(step_arena(s), struct fn_watch, n_wanted + 1);
+        watched = ARENA_NEW_ARRAY(step_arena(s), struct fn_watch, n_wanted + 1);
+        for (size_t i = 0; i < n_wanted; i++) {
+                const struct fn_watch *found = find_watch(allowed, n_allowed, rsp->requirements.watches[i]);
+
+                if (found)
+                        watched[record->n_watched++] = *found;
+                else
+                        refused[record->n_refused++] = rsp->requirements.watches[i];
+        }
+        record->n_refused = fn_watches_sort(refused, record->n_refused);
+        record->refused = refused;
+        record->n_watched = fn_watches_sort(watched, record->n_watched);
+        record->watched = watched;
+        if (s->step->watches_extra_resources) {
+                record->watched = allowed;
+                record->n_watched = n_allowed;
+        }
+}
+
+/* --- What it changed --- */
+
+static void put_ready(struct object_builder *b, struct str name, enum fn_ready ready)
+{
+        if (ready != FN_READY_UNSPECIFIED)
+                object_builder_set(b, name, value_of_str(ready == FN_READY_TRUE ? STR("True") : STR("False")));
+}
+
+/* A state as a value that a diff can be made of. Connection details are secrets and left out. */
+static const struct value *state_value(struct arena *a, struct fn_state *s)
+{
+        struct object_builder b, resources, ready;
+        const struct value *v;
+
+        if (fn_state_open(a, s, NULL) < 0)
+                return &value_empty_object;
+        object_builder_init(&b, a, 4);
+        object_builder_init(&resources, a, s->n_resources);
+        object_builder_init(&ready, a, s->n_resources);
+        if (s->has_composite && fn_struct_value(a, &s->composite.object, &v, NULL) >= 0 && v)
+                object_builder_set(&b, STR("composite"), *redact_object(a, v));
+        if (s->has_composite)
+                put_ready(&b, STR("compositeReady"), s->composite.ready);
+        for (size_t i = 0; i < s->n_resources; i++) {
+                struct fn_struct object = s->resources[i].object;
+
+                if (fn_struct_value(a, &object, &v, NULL) >= 0 && v)
+                        object_builder_set(&resources, s->resources[i].name, *redact_object(a, v));
+                put_ready(&ready, s->resources[i].name, s->resources[i].ready);
+        }
+        object_builder_set(&b, STR("resources"), object_builder_finish(&resources));
+        object_builder_set(&b, STR("ready"), object_builder_finish(&ready));
+        return value_put(a, object_builder_finish(&b));
+}
+
+static void collect_secrets(const struct step_state *s, struct redactor *ret)
+{
+        redactor_init(ret, step_arena(s));
+        redactor_add_request(ret, &s->req);
+}
+
+static const struct value *diff(struct step_state *s, struct redactor *redactor, const struct fn_state *desired,
+                                const struct fn_response *rsp)
+{
+        struct fn_state before = *desired, after = rsp->desired;
+        struct arena *a = step_arena(s);
+
+        return redact_value(redactor, value_diff(a, state_value(a, &before), state_value(a, &after), true));
+}
+
+void step_finish(struct step_state *s, const struct fn_state *desired, struct fn_response *rsp)
+{
+        struct step_record *record = s->record;
+        struct redactor redactor;
+
+        /* Most responses say nothing that a secret could be in. */
+        if (rsp->n_results || rsp->n_conditions || s->c->wants_diff) {
+                collect_secrets(s, &redactor);
+                redactor_add_state(&redactor, &rsp->desired);
+                redact_response(&redactor, rsp);
+        }
+        if (s->c->wants_diff)
+                record->desired_diff = diff(s, &redactor, desired, rsp);
+        record->results = rsp->results;
+        record->n_results = rsp->n_results;
+}
+
+void step_redact_error(struct step_state *s, struct err *err)
+{
+        struct redactor redactor;
+
+        if (!err)
+                return;
+        collect_secrets(s, &redactor);
+        redact_error(&redactor, err);
+}
