@@ -131,7 +131,6 @@ static int load(struct session *s, struct arguments arguments, struct err *err)
         s->schemas = render_schemas_new(s->arena, &s->files);
         s->revisions = ARENA_NEW_ARRAY(s->arena, const struct value *, s->files.compositions.n);
         s->input.registry = s->registry;
-        s->input.timeout_setting = "--timeout";
         return 0;
 }
 

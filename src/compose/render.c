@@ -286,7 +286,6 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
                 .registry = r->in->registry,
                 .type = &type,
                 .features = r->in->features,
-                .timeout_setting = r->in->timeout_setting,
                 .cache = r->in->cache,
                 .is_realtime = true,
                 .wants_records = r->in->wants_records,

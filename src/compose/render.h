@@ -16,8 +16,7 @@ struct render_input {
         struct registry *registry;
         bool wants_records; /* with what each step changed */
         struct features features;
-        const char *timeout_setting; /* see struct step_context; NULL: errors of calls without time are upstream's */
-        struct fn_cache *cache;      /* NULL: none */
+        struct fn_cache *cache; /* NULL: none */
 };
 
 struct render_output {
