@@ -70,6 +70,7 @@
 #define LIMIT_REMEMBERED_BYTES      (64u << 20) /* of requirements that are remembered */
 #define LIMIT_REMEMBERED_COMPOSITES 100000      /* whose requirements are */
 
+#define LIMIT_STABLE_RENDERS    100          /* renders of one composite with --until-stable */
 #define LIMIT_SERVED_CALL_BYTES (1ull << 30) /* memory of one call of a built-in function that serves */
 #define LIMIT_TRANSFORM_BYTES   (16u << 20)  /* text that one transform of a patch gives */
 

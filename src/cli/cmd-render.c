@@ -41,6 +41,15 @@ static const struct setting settings_table[] = {
           .value_name = "RESOURCE[.FIELD]",
           .help = "Print which step set the field, or each field of the resource, and what it had been set to before. "
                   "RESOURCE is a name in the desired state, or `composite`." },
+        { .name = "until-stable",
+          .type = SETTING_BOOL,
+          .help = "Render again, with what was composed as observed, until nothing changes, and print the last render. "
+                  "Simulated is that every composed resource exists as it was applied, has a uid, and is ready: "
+                  "conditions Ready and Synced True, or for built-in kinds the status that function-auto-ready looks "
+                  "for "
+                  "(replicas that are all available, phase Bound or Running or Succeeded, Complete, an ingress with an "
+                  "address). The composite resource keeps the status that came out. Nothing else of a provider is "
+                  "simulated; give -o for the rest." },
         { .name = "observed-resources",
           .short_name = 'o',
           .type = SETTING_LIST,

@@ -6,6 +6,7 @@
 #include "render-errors.h"
 #include "render-files.h"
 #include "render-print.h"
+#include "render-stable.h"
 #include "render-steps.h"
 #include "render-tree.h"
 #include "yaml.h"
@@ -181,7 +182,10 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
             (r = render_schemas_apply(s->schemas, a, composite, &in.composite, &in.xrd, err)) < 0 ||
             (r = prepare(s, composition, &in, err)) < 0)
                 return r;
-        r = render_composite(&run, &in, &out, err);
+        if (settings_bool(s->settings, "until-stable"))
+                r = render_until_stable(&run, &in, &out, err);
+        else
+                r = render_composite(&run, &in, &out, err);
         if (r >= 0) {
                 render_warn_of_nothing(s->command, composite, composition, &out);
                 return print_one(s, a, composite, &in, &out, err);
