@@ -76,7 +76,7 @@ static bool step_has_one_input(const struct value *self, const struct value *old
 
 static bool step_has_one_name(const struct value *self, const struct value *old _unused_)
 {
-        return !HAS(self, "name") || str_equal(TEXT(self, "name"), TEXT(self, "step"));
+        return !HAS(self, "name");
 }
 
 static bool function_has_container(const struct value *self, const struct value *old _unused_)
@@ -216,7 +216,7 @@ const struct schema_rule own_kind_rules[] = {
         RULE("!((has(self.name) || has(self.matchName)) && has(self.matchLabels))", allowance_is_name_or_labels),
         RULE("self == -1 || self >= 1", is_iteration_count),
         RULE("!(has(self.input) && has(self.inputRef))", step_has_one_input),
-        RULE("!has(self.name) || self.name == self.step", step_has_one_name),
+        RULE("!has(self.name)", step_has_one_name),
         RULE("self.type != 'Container' || has(self.container)", function_has_container),
         RULE("self.plural == self.plural.lowerAscii()", plural_is_lower),
         RULE("!has(self.singular) || self.singular == self.singular.lowerAscii()", singular_is_lower),

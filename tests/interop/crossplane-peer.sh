@@ -16,7 +16,11 @@ crossplane_crds() {
 crossplane_install_crds() {
         peer_tree crossplane-crds tests/interop/peers/crossplane crossplane_crds
         "$KUBECTL" apply --server-side -f "$peer/crds" >"$KUBE_DIR/crds.log" || exit 1
-        # kubectl gives up on a CRD that has no conditions yet.
+        crossplane_await_crds
+}
+
+# Until all CRDs are established. kubectl gives up on one that has no conditions yet.
+crossplane_await_crds() {
         kube_await kube-apiserver "$KUBECTL" wait --for condition=Established --timeout 60s crd --all
 }
 

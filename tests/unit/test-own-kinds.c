@@ -153,7 +153,7 @@ static const struct {
         { COMPOSITION, WITH("watchExtraResources: true"), NULL, "" },
         { COMPOSITION, "{" REF ", pipeline: [{name: a, functionRef: {name: f}}]}", NULL, "" },
         { COMPOSITION, "{" REF ", pipeline: [{name: b, " STEP "}]}", NULL,
-          "spec.pipeline[0]: Invalid value: name is another way to write step and cannot differ from it" },
+          "spec.pipeline[0]: Invalid value: name is another way to write step: give one of them" },
         { COMPOSITION, "{" REF ", pipeline: [{name: a, " STEP "}]}", NULL, "" },
         { COMPOSITION, "{" REF ", functions: [{name: f, type: Container}]}", NULL,
           "spec.functions[0]: Invalid value: the Container type requires a container" },

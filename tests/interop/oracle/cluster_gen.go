@@ -29,6 +29,7 @@ type clusterKind struct {
 	Cluster    bool           `json:"cluster"`
 	Status     bool           `json:"status"`
 	Deprecated bool           `json:"deprecated"`
+	Ours       bool           `json:"ours"` // a version that only our CRD has
 	Scale      map[string]any `json:"scale"`
 	Schema     map[string]any `json:"schema"`
 }

@@ -1,8 +1,12 @@
-// Crossplane's own kinds: sequences of writes on a real kube-apiserver that has Crossplane's CRDs, and on our store that has ours.
-// Written sequences for every rule first; then good objects with a mistake or two in them, created and updated.
+// Crossplane's own kinds: sequences of writes on a real kube-apiserver and on our store. Written sequences for every rule first; then
+// good objects with a mistake or two in them, created and updated.
 //
-// Where our schemas accept more than Crossplane's, no case goes: the fields that only we know are never written, and the mode of a
-// Composition is never another word than Pipeline, since ours may also be Resources, which the message about it says.
+// In the suite own-kinds the API has Crossplane's CRDs, the store has ours. Where our schemas accept more than Crossplane's, no case
+// goes: the fields that only we know are never written, and the mode of a Composition is never another word than Pipeline, since ours
+// may also be Resources, which the message about it says.
+//
+// In the suite own-kinds-more both have our CRDs, whose rules the API takes as CEL and the store as C. What the store does beyond
+// CRDs is not to be seen: a mode is always given, a step never has another name.
 package main
 
 import (
@@ -27,8 +31,15 @@ var ownObjectsYAML []byte
 //go:embed testdata/own-kinds/sequences.yaml
 var ownSequencesYAML []byte
 
+//go:embed testdata/own-kinds/more-objects.yaml
+var ownMoreObjectsYAML []byte
+
+//go:embed testdata/own-kinds/more-sequences.yaml
+var ownMoreSequencesYAML []byte
+
 func init() {
 	suites["own-kinds"] = suite{gen: genOwnKinds, all: allCluster, equal: equalOwnKinds, explain: explainCluster}
+	suites["own-kinds-more"] = suite{gen: genOwnKindsMore, all: allCluster, equal: equalCluster, explain: explainCluster}
 }
 
 // equalOwnKinds: a definition that is written as v2 is stored there without the defaults that v1 has, and with them here, so that a
@@ -52,9 +63,9 @@ type ownObject struct {
 	body map[string]any
 }
 
-func ownObjects(kinds map[string]*clusterKind) []ownObject {
+func ownObjects(text []byte, kinds map[string]*clusterKind) []ownObject {
 	written := []map[string]map[string]any{}
-	if err := yaml.Unmarshal(ownObjectsYAML, &written, useNumber); err != nil {
+	if err := yaml.Unmarshal(text, &written, useNumber); err != nil {
 		fail("objects.yaml: %v", err)
 	}
 	objects := []ownObject{}
@@ -67,15 +78,24 @@ func ownObjects(kinds map[string]*clusterKind) []ownObject {
 }
 
 func genOwnKinds(r *rand.Rand, count int, emit func(c any)) {
-	kinds := readKinds(ownKindsYAML)
+	genOwn(r, count, ownObjectsYAML, ownSequencesYAML, false, emit)
+}
+
+func genOwnKindsMore(r *rand.Rand, count int, emit func(c any)) {
+	genOwn(r, count, ownMoreObjectsYAML, ownMoreSequencesYAML, true, emit)
+}
+
+func genOwn(r *rand.Rand, count int, objectsYAML, sequencesYAML []byte, withOurs bool, emit func(c any)) {
 	byAlias := map[string]*clusterKind{}
-	for _, k := range kinds {
-		byAlias[k.Alias] = k
+	for _, k := range readKinds(ownKindsYAML) {
+		if withOurs || !k.Ours {
+			byAlias[k.Alias] = k
+		}
 	}
 	one, _ := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "one"}})
 	emit(clusterCase{About: "what is there before", Setup: []json.RawMessage{one}})
 	written := []map[string]any{}
-	if err := yaml.Unmarshal(ownSequencesYAML, &written, useNumber); err != nil {
+	if err := yaml.Unmarshal(sequencesYAML, &written, useNumber); err != nil {
 		fail("sequences.yaml: %v", err)
 	}
 	n := 0
@@ -83,10 +103,10 @@ func genOwnKinds(r *rand.Rand, count int, emit func(c any)) {
 		n++
 		emit(writtenSequence(w, byAlias, fmt.Sprintf("w%d", n)))
 	}
-	objects := ownObjects(byAlias)
+	objects := ownObjects(objectsYAML, byAlias)
 	for i := n; i < count; i++ {
 		o := objects[i%len(objects)]
-		g := &ownKindsGen{r: r, kinds: byAlias, kind: o.kind, good: o.body, name: fmt.Sprintf("r%d", i)}
+		g := &ownKindsGen{r: r, kinds: byAlias, kind: o.kind, good: o.body, withOurs: withOurs, name: fmt.Sprintf("r%d", i)}
 		emit(g.sequence())
 	}
 }
@@ -99,6 +119,8 @@ type ownKindsGen struct {
 	kind  *clusterKind
 	good  map[string]any
 	name  string
+	// both have our CRDs
+	withOurs bool
 }
 
 func (g *ownKindsGen) chance(percent int) bool { return g.r.Intn(100) < percent }
@@ -198,7 +220,7 @@ func (g *ownKindsGen) part() map[string]any {
 	body := g.body(0)
 	if spec, ok := body["spec"].(map[string]any); ok {
 		for _, k := range memberNames(spec) {
-			if g.chance(60) {
+			if g.chance(60) && k != "mode" {
 				delete(spec, k)
 			}
 		}
@@ -238,7 +260,7 @@ func (g *ownKindsGen) mutate(body map[string]any) {
 	places := []ownPlace{}
 	ownPlaces(body, "", nil, func(p ownPlace) {
 		// What is inside these is anybody's.
-		for _, free := range []string{".input.", ".openAPIV3Schema.", ".data."} {
+		for _, free := range []string{".input.", ".openAPIV3Schema.", ".data.", ".base.", ".config.", ".defaultData.", ".map.", ".result.", ".network."} {
 			if strings.Contains(p.path, free) {
 				return
 			}
@@ -269,8 +291,10 @@ func (g *ownKindsGen) mutateItem(p ownPlace) {
 
 func (g *ownKindsGen) mutateMember(p ownPlace) {
 	what := g.r.Intn(10)
-	isMode := p.key == "mode"
+	isMode := p.path == ".spec.mode"
 	switch {
+	case isMode && g.withOurs:
+		p.object[p.key] = []any{"Resources", "Pipeline", "x", json.Number("1")}[g.r.Intn(4)]
 	case what < 3:
 		delete(p.object, p.key)
 	case what == 3 && !isMode:

@@ -92,3 +92,20 @@ const struct value *run_own_kinds(struct arena *a, const struct value *c)
 {
         return run_sequence(a, c, true);
 }
+
+/* What has to be installed for those: a List. */
+const struct value *run_own_kind_crds(struct arena *a, const struct value *c _unused_)
+{
+        struct object_builder list;
+        struct array_builder items;
+        const struct value *crd;
+
+        array_builder_init(&items, a, 16);
+        for (size_t i = 0; (crd = own_kind_crd(a, i)); i++)
+                array_builder_add(&items, *crd);
+        object_builder_init(&list, a, 3);
+        object_builder_add(&list, STR("apiVersion"), value_of_literal("v1"));
+        object_builder_add(&list, STR("kind"), value_of_literal("List"));
+        object_builder_add(&list, STR("items"), array_builder_finish(&items));
+        return value_put(a, object_builder_finish(&list));
+}

@@ -31,6 +31,8 @@ static const struct {
         { "structural", run_structural },
         { "xrd", run_xrd },
         { "own-kinds", run_own_kinds },
+        { "own-kinds-more", run_own_kinds },
+        { "own-kind-crds", run_own_kind_crds },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)

@@ -15,6 +15,7 @@ const struct value *run_format(struct arena *a, const struct value *c);
 const struct value *run_json(struct arena *a, const struct value *c);
 const struct value *run_fieldset(struct arena *a, const struct value *c);
 const struct value *run_managed(struct arena *a, const struct value *c);
+const struct value *run_own_kind_crds(struct arena *a, const struct value *c);
 const struct value *run_own_kinds(struct arena *a, const struct value *c);
 const struct value *run_name(struct arena *a, const struct value *c);
 const struct value *run_number(struct arena *a, const struct value *c);
