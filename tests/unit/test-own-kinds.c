@@ -2,6 +2,7 @@
  * one, and what only we know. */
 #include "values.h"
 
+#include "manifest.h"
 #include "own-kinds.h"
 #include "own-kinds-data.h"
 #include "store.h"
@@ -428,6 +429,7 @@ TEST(kinds_and_versions)
 struct control_plane {
         struct store *store;
         struct run run;
+        struct str_list warnings;
 };
 
 static struct write_result write_object(struct control_plane *p, enum write_verb verb, const struct value *object,
@@ -449,9 +451,11 @@ static void control_plane_begin(struct control_plane *p)
 
         begin();
         *p = (struct control_plane) { .run = { .arena = &arena, .deadline = DEADLINE_NONE } };
+        str_list_init(&p->warnings, &arena);
         ASSERT(store_new(&options, &p->store, NULL) == 0);
         for (size_t i = 0; (crd = own_kind_crd(&arena, i)); i++)
                 write_object(p, WRITE_CREATE, crd, "");
+        p->run.warnings = &p->warnings;
 }
 
 static void control_plane_end(struct control_plane *p)
@@ -521,7 +525,10 @@ TEST(a_definition_has_two_forms)
         v2 = value_with(&arena, legacy, STR("apiVersion"),
                         value_put(&arena, value_of_literal("apiextensions.crossplane.io/v2")));
         /* What v2 would refuse is forgiven while it does not change. */
+        p.warnings.n = 0;
         write_object(&p, WRITE_UPDATE, meta_with_label(&arena, v2, STR("a"), STR("b")), "");
+        ASSERT_STR(str_list_join(&p.warnings, STR("; ")),
+                   STR("spec: Invalid value: Claims aren't supported in apiextensions.crossplane.io/v2"));
         control_plane_end(&p);
 }
 
@@ -555,5 +562,36 @@ TEST(fields_for_suggestions)
         }
         gvk.version = STR("v7");
         ASSERT(own_kind_fields(&arena, gvk, STR(""), &fields) == 0);
+        end();
+}
+
+/* Whatever of them is in the tree to be read, run or compared with. */
+TEST(examples_are_good)
+{
+        static const char *const places[] = {
+                "examples/render",
+                "tests/golden/seeds/003-1-native-environment",
+                "tests/golden/seeds/003-2-environment-configs",
+                "tests/golden/seeds/003-3-patch-and-transform",
+                "tests/golden/seeds/003-4-allowed-extra-resources",
+                "tests/golden/seeds/003-environment",
+        };
+        size_t n = 0;
+
+        begin();
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                struct str path = arena_printf(&arena, "%s/%s", TEST_SOURCE_DIR, places[i]);
+                _cleanup_err_ struct err err = { 0 };
+                struct manifests m;
+
+                manifests_init(&m, &arena);
+                if (manifests_load(&m, path, &err) < 0)
+                        test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+                for (size_t j = 0; j < m.n; j++) {
+                        n += own_kind_known(gvk_of(m.p[j].object));
+                        ASSERT_STR_CASE(places[i], str_from(judge_value(m.p[j].object, NULL)), STR(""));
+                }
+        }
+        ASSERT(n >= 8);
         end();
 }
