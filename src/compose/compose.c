@@ -21,26 +21,13 @@ static const struct observed_resource *find_observed(const struct reconcile *r, 
 
 /* --- Desired resources --- */
 
-/* A namespaced composite composes namespaced resources, in its own namespace. */
-static int check_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+/* Of a namespaced composite: the kind must be namespaced too. */
+static int check_namespaced(struct reconcile *r, struct str key, const struct value *object, struct err *err)
 {
-        struct str kind_name = value_str(value_get(object, STR("kind"))), given = meta_namespace(object);
+        struct str kind_name = value_str(value_get(object, STR("kind")));
         const struct kind *kind;
         int e;
 
-        if (!r->is_namespaced)
-                return 0;
-        if (given.n) {
-                if (!str_equal(given, meta_namespace(r->xr.object)))
-                        reconcile_event(
-                                r, true, STR("NamespaceOverridden"),
-                                "cannot create composed resource \"%.*s\" in namespace \"%.*s\", using XR namespace "
-                                "\"%.*s\" instead",
-                                STR_ARG(key), STR_ARG(given), STR_ARG(meta_namespace(r->xr.object)));
-                return 0;
-        }
-        if (r->options->revision)
-                return 0; /* nobody gave it the kinds: all of them may be namespaced */
         if (kind_name.n == 0)
                 e = err_set(err, ERR_INVALID, "Object 'Kind' is missing in 'unstructured object has no kind'");
         else
@@ -58,6 +45,37 @@ static int check_scope(struct reconcile *r, struct str key, const struct value *
                         "composite resource.",
                         STR_ARG(key), STR_ARG(kind_name), STR_ARG(meta_name(object)));
         return 0;
+}
+
+/* Of a cluster scoped composite: what is namespaced must say where. Found out before there is a reference to it, which could not be
+ * read again. A kind that is not there is for the apply to tell of. */
+static int check_has_namespace(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+{
+        struct gvk gvk = gvk_of(object);
+        const struct kind *kind;
+
+        if (meta_namespace(object).n || cluster_kind(r->options->cluster, r->run, gvk, &kind, NULL) < 0 ||
+            !kind->is_namespaced)
+                return 0;
+        return err_set(err, ERR_INVALID,
+                       "cannot apply composed resource \"%.*s\": a %.*s is namespaced, and a cluster scoped composite "
+                       "resource gives it no namespace: set metadata.namespace",
+                       STR_ARG(key), STR_ARG(gvk.kind));
+}
+
+/* A namespaced composite composes namespaced resources, in its own namespace. */
+static int check_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+{
+        struct str given = meta_namespace(object), own = meta_namespace(r->xr.object);
+
+        if (r->is_namespaced && given.n && !str_equal(given, own))
+                reconcile_event(r, true, STR("NamespaceOverridden"),
+                                "cannot create composed resource \"%.*s\" in namespace \"%.*s\", using XR namespace "
+                                "\"%.*s\" instead",
+                                STR_ARG(key), STR_ARG(given), STR_ARG(own));
+        if (given.n || r->options->revision)
+                return 0; /* to a render all kinds may be namespaced: nobody gave it any */
+        return r->is_namespaced ? check_namespaced(r, key, object, err) : check_has_namespace(r, key, object, err);
 }
 
 static int prepare_one(struct reconcile *r, const struct fn_resource *wanted, struct composed_resource *ret,

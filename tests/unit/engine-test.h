@@ -2,6 +2,8 @@
  * and composites, reconciled through a cluster that counts and fails (faulty-cluster.h). */
 #pragma once
 
+#include <stdarg.h>
+
 #include "faulty-cluster.h"
 #include "values.h"
 
@@ -40,6 +42,22 @@ static const char *answers[MAX_STEPS];
 static int failing_step = -1; /* its call is an error */
 static int fatal_step = -1;   /* it adds a fatal result */
 static size_t n_calls_of_functions;
+static size_t n_seen_details; /* connection details in the last request */
+
+static inline const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static inline const char *text(const char *format, ...)
+{
+        char *p;
+        va_list ap;
+        struct str s;
+
+        va_start(ap, format);
+        ASSERT(vasprintf(&p, format, ap) >= 0);
+        va_end(ap);
+        s = arena_copy(&arena, str_from(p));
+        free(p);
+        return arena_cstring(&arena, s);
+}
 
 static inline const struct value *yaml(const char *text)
 {
@@ -136,15 +154,23 @@ static inline int run_scripted(struct run *r, struct fn_request *req, struct fn_
         if (!input || step < 0 || step >= MAX_STEPS)
                 test_fail(__FILE__, __LINE__, "a step without a number");
         n_calls_of_functions++;
+        ASSERT(fn_state_open(r->arena, &req->observed, NULL) >= 0);
+        n_seen_details = req->observed.composite.connection.n;
+        for (size_t i = 0; i < req->observed.n_resources; i++)
+                n_seen_details += req->observed.resources[i].connection.n;
         if (step == failing_step)
                 return err_set(err, ERR_FAILED, "gone");
         if (answers[step]) {
                 const struct value *v = NULL;
+                bool has_no_ttl;
 
                 ASSERT(yaml_parse(r->arena, str_from(answers[step]), NULL, &v, NULL) >= 0);
+                has_no_ttl = str_equal(value_str(value_find(v, "meta", "ttl")), STR("0s"));
                 v = value_with(r->arena, &value_empty_object, STR("response"), v);
                 req->input = (struct fn_struct) { .value = v };
                 ASSERT(function_dummy.run(r, req, rsp, err) >= 0);
+                if (has_no_ttl) /* merging a zero changes nothing */
+                        rsp->ttl_ns = 0;
         } else {
                 fn_response_init(rsp, req);
         }
@@ -289,6 +315,7 @@ static inline void set_up(enum scope s, const char *definition_patch)
         scope = s;
         memset(answers, 0, sizeof(answers));
         failing_step = fatal_step = -1;
+        n_calls_of_functions = 0;
         run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE };
         ASSERT(store_new(&store_options, &store, NULL) >= 0);
         faulty_init(&faulty, store_cluster(store), &arena);

@@ -29,6 +29,7 @@ struct faulty_cluster {
         size_t n_writes;
         bool has_fired;
         struct counted_write writes[256]; /* the first of them */
+        const char *missing_kind;         /* the API does not have it; NULL: it has all */
         const char *denied_verbs;         /* what nobody may do: `create update`; NULL: nothing is denied */
 };
 
@@ -96,6 +97,16 @@ static inline struct faulty_cluster *faulty_of(struct cluster *c)
         return CONTAINER_OF(c, struct faulty_cluster, cluster);
 }
 
+static inline bool is_missing(const struct faulty_cluster *f, struct gvk gvk)
+{
+        return f->missing_kind && str_equal(gvk.kind, str_from(f->missing_kind));
+}
+
+static inline int no_such_kind(struct err *err)
+{
+        return err_set(err, ERR_NOT_FOUND, "the server could not find the requested resource");
+}
+
 static inline int faulty_get(struct cluster *c, struct run *run, const struct get_request *req, struct object **ret,
                              struct err *err)
 {
@@ -124,13 +135,18 @@ static inline int faulty_write(struct cluster *c, struct run *run, const struct 
                         .subresource = arena_copy(f->arena, req->subresource),
                         .cause = arena_copy(f->arena, run->cause),
                 };
-        return FAULTY_CALL(f, err, true, cluster_write(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, true,
+                           is_missing(f, req->key.gvk) ? no_such_kind(err)
+                                                       : cluster_write(f->inner, run, req, ret, err));
 }
 
 static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)
 {
         struct faulty_cluster *f = faulty_of(c);
 
+        if (is_missing(f, gvk))
+                return err_set(err, ERR_NOT_FOUND, "no matches for kind \"%.*s\" in version \"%.*s/%.*s\"",
+                               STR_ARG(gvk.kind), STR_ARG(gvk.group), STR_ARG(gvk.version));
         return fails_before(f, false) ? injected(f, err) : f->inner->ops->kind(f->inner, run, gvk, ret, err);
 }
 

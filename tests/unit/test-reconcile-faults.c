@@ -170,14 +170,14 @@ static void describe_resources(struct buf *b, struct str uid)
                 buf_append_str(b, texts[i]);
 }
 
-static const char *replace(const char *text, struct str what, const char *with)
+static const char *replace(const char *from, struct str what, const char *with)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const char *name = arena_cstring(&arena, what);
 
-        for (const char *p; (p = strstr(text, name)); text = p + what.n)
-                buf_appendf(&b, "%.*s%s", (int)(p - text), text, with);
-        buf_append_str(&b, str_from(text));
+        for (const char *p; (p = strstr(from, name)); from = p + what.n)
+                buf_appendf(&b, "%.*s%s", (int)(p - from), from, with);
+        buf_append_str(&b, str_from(from));
         return arena_cstring(&arena, buf_to_arena(&b, &arena));
 }
 
@@ -235,11 +235,10 @@ static void settle(const char *what)
         test_fail(__FILE__, __LINE__, "[%s] does not settle", what);
 }
 
-static const char *machinery(const char *text)
+static const char *machinery(const char *fields)
 {
-        text = replace(text, STR("NAME"), arena_cstring(&arena, key.name));
-        return scope == SCOPE_LEGACY ? arena_cstring(&arena, arena_printf(&arena, "{spec: %s}", text))
-                                     : arena_cstring(&arena, arena_printf(&arena, "{spec: {crossplane: %s}}", text));
+        fields = replace(fields, STR("NAME"), arena_cstring(&arena, key.name));
+        return scope == SCOPE_LEGACY ? text("{spec: %s}", fields) : text("{spec: {crossplane: %s}}", fields);
 }
 
 /* A composite of the scenario, ready for the run that is to fail. */
@@ -247,7 +246,7 @@ static struct str begin_scenario(const struct scenario *s)
 {
         static int number;
 
-        make_composite(arena_cstring(&arena, arena_printf(&arena, "web%dx", ++number)), "{size: 3}");
+        make_composite(text("web%dx", ++number), "{size: 3}");
         patch(&key,
               machinery(
                       "{compositionRef: {name: apps}, compositionUpdatePolicy: Automatic, compositionRevisionSelector: "
@@ -296,8 +295,7 @@ static void begin_world(enum scope sc)
 static void try_faults(const struct scenario *s, enum fault_mode mode, const char *wanted)
 {
         for (size_t n = 1;; n++) {
-                const char *what =
-                        arena_cstring(&arena, arena_printf(&arena, "%s, fault %d at call %zu", s->name, mode, n));
+                const char *what = text("%s, fault %d at call %zu", s->name, mode, n);
                 _cleanup_err_ struct err err = { 0 };
                 struct reconcile_result result;
                 struct str uid = begin_scenario(s);
@@ -327,8 +325,7 @@ static void try_steps(const struct scenario *s, const char *wanted)
 {
         for (int step = 0; step < 3; step++)
                 for (int is_fatal = 0; is_fatal < 2; is_fatal++) {
-                        const char *what =
-                                arena_cstring(&arena, arena_printf(&arena, "%s, step %d fails", s->name, step));
+                        const char *what = text("%s, step %d fails", s->name, step);
                         _cleanup_err_ struct err err = { 0 };
                         struct reconcile_result result;
                         struct str uid = begin_scenario(s);

@@ -68,7 +68,7 @@ TEST(a_second_run_writes_nothing)
         for (size_t s = 0; s < _SCOPES; s++) {
                 set_up((enum scope)s, "{connectionSecretKeys: [user, host, port]}");
                 for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                        const char *name = arena_cstring(&arena, arena_printf(&arena, "c%zu", i));
+                        const char *name = text("c%zu", i);
                         uint64_t version;
 
                         if (cases[i].only_legacy && s != SCOPE_LEGACY)
@@ -76,15 +76,9 @@ TEST(a_second_run_writes_nothing)
                         answers[0] = cases[i].answer;
                         make_revision(make_composition(name, 0, 1, cases[i].composition), 1, true);
                         make_composite(name, cases[i].spec);
-                        patch(&key,
-                              s == SCOPE_LEGACY
-                                      ? arena_cstring(&arena,
-                                                      arena_printf(&arena, "{spec: {compositionRef: {name: %s}}}",
-                                                                   name))
-                                      : arena_cstring(&arena,
-                                                      arena_printf(&arena,
-                                                                   "{spec: {crossplane: {compositionRef: {name: %s}}}}",
-                                                                   name)));
+                        patch(&key, s == SCOPE_LEGACY
+                                            ? text("{spec: {compositionRef: {name: %s}}}", name)
+                                            : text("{spec: {crossplane: {compositionRef: {name: %s}}}}", name));
                         reconcile_ok();
                         ASSERT_CASE(cases[i].name, faulty.n_writes > 0);
                         version = store_version(store);

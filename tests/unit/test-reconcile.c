@@ -1,358 +1,444 @@
-/* A composite from its definition to its composed resources, on the embedded store (spec/engine 1, 2 and the worked example 2.13). */
-#include "values.h"
+/* A composite from its definition to its composed resources, on the embedded store: the order of things (spec/engine 1.2, 1.9, 12.1 and the
+ * worked example 2.13). */
+#include "engine-test.h"
 
-#include "composed.h"
-#include "condition.h"
-#include "functions.h"
-#include "owner.h"
-#include "reconcile.h"
-#include "revision.h"
-#include "store.h"
-#include "xrd.h"
+#define SECOND_NS INT64_C(1000000000)
 
-static struct store *store;
-static struct registry *registry;
-static struct run run;
-static struct composite_type type;
-static struct reconcile_options options;
-static const struct object_key key = {
-        .gvk = { STR_INIT("example.org"), STR_INIT("v1"), STR_INIT("App") },
-        .namespace = STR_INIT("default"),
-        .name = STR_INIT("web"),
-};
+static const char *const bucket_answer =
+        "{meta: {ttl: 60s}, desired: {composite: {resource: {status: {url: x}}}, resources: {bucket: {ready: "
+        "READY_TRUE, resource: {apiVersion: "
+        "s3.example.org/v1, kind: Bucket, metadata: {namespace: default}, spec: {size: 3}}}}}, results: [{severity: "
+        "SEVERITY_NORMAL, message: "
+        "hello}], conditions: [{type: Database, status: STATUS_CONDITION_TRUE, reason: Up}]}";
 
-static const struct value *put(const struct value *object)
+static void start(enum scope s, const char *answer)
 {
-        _cleanup_err_ struct err err = { 0 };
-        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(object), .body = object };
-        struct write_result result;
-
-        if (cluster_write(store_cluster(store), &run, &req, &result, &err) < 0)
-                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
-        return result.value;
+        set_up(s, NULL);
+        answers[0] = answer;
+        make_revision(make_composition("apps", 0, 1, NULL), 1, true);
+        make_composite("web", "{size: 3}");
 }
-
-static void put_status(const struct value *object)
-{
-        struct write_request req = {
-                .verb = WRITE_UPDATE,
-                .key = object_key_of(object),
-                .subresource = STR("status"),
-                .body = object,
-        };
-        struct write_result result;
-
-        ASSERT(cluster_write(store_cluster(store), &run, &req, &result, NULL) >= 0);
-}
-
-static const struct value *get(const struct object_key *k)
-{
-        const struct value *v = NULL;
-
-        cluster_get_value(store_cluster(store), &run, k, &v, NULL);
-        return v;
-}
-
-static void put_composition(const char *steps)
-{
-        static const char text[] =
-                "{\"apiVersion\":\"apiextensions.crossplane.io/"
-                "v1\",\"kind\":\"Composition\",\"metadata\":{\"name\":\"apps\"},\"spec\":{"
-                "\"compositeTypeRef\":{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\"},\"mode\":\"Pipeline\"}}";
-        const struct value *composition = parse(text), *revision;
-        struct condition valid = { .type = STR("ValidPipeline"), .status = CONDITION_TRUE };
-
-        composition =
-                put(value_with(&arena, composition, STR("spec"),
-                               value_with(&arena, value_get(composition, STR("spec")), STR("pipeline"), parse(steps))));
-        ASSERT(revision_make(&arena, composition, 1, &revision, NULL) >= 0);
-        put_status(conditions_set(&arena, put(revision), &valid, 1));
-}
-
-static void set_up(const char *steps)
-{
-        static const char definition[] =
-                "{\"apiVersion\":\"apiextensions.crossplane.io/"
-                "v2\",\"kind\":\"CompositeResourceDefinition\",\"metadata\":{\"name\":"
-                "\"apps.example.org\",\"uid\":\"x\"},\"spec\":{\"group\":\"example.org\",\"names\":{\"kind\":\"App\","
-                "\"plural\":\"apps\"},"
-                "\"scope\":\"Namespaced\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"referenceable\":true,"
-                "\"schema\":{"
-                "\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":"
-                "{\"size\":{\"type\":"
-                "\"integer\"}}},\"status\":{\"type\":\"object\",\"properties\":{\"url\":{\"type\":\"string\"}}}}}}}]}}";
-        struct store_options store_options = {
-                .accepts_any_kind = true,
-                .creates_namespaces = true,
-                .records_writes = true,
-        };
-        const struct value *crd, *xrd;
-
-        begin();
-        run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE, .cause = STR("test") };
-        ASSERT(store_new(&store_options, &store, NULL) >= 0);
-        registry = registry_new();
-        registry_set(registry, STR("dummy"), function_builtin(&function_dummy));
-        xrd = parse(definition);
-        ASSERT(xrd_composite_crd(&arena, xrd, &crd, NULL) >= 0);
-        put(meta_with(&arena, crd, STR("ownerReferences"), NULL));
-        put(parse("{\"apiVersion\":\"apiextensions.k8s.io/"
-                  "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":"
-                  "\"buckets.s3.example.org\"},\"spec\":{\"group\":\"s3.example.org\",\"scope\":\"Namespaced\","
-                  "\"names\":{\"kind\":"
-                  "\"Bucket\",\"plural\":\"buckets\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
-                  "\"schema\":{"
-                  "\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}"));
-        type = (struct composite_type) { .gvk = key.gvk, .xrd = xrd };
-        options = (struct reconcile_options) {
-                .cluster = store_cluster(store),
-                .registry = registry,
-                .type = &type,
-                .is_realtime = true,
-        };
-        put_composition(steps);
-        put(parse("{\"apiVersion\":\"example.org/"
-                  "v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":\"default\"},\"spec\":{"
-                  "\"size\":3}}"));
-}
-
-static void tear_down(void)
-{
-        registry_free(registry);
-        arena_done(&arena);
-        store_free(store);
-}
-
-static struct reconcile_result reconcile_ok(void)
-{
-        _cleanup_err_ struct err err = { 0 };
-        struct reconcile_result result;
-
-        if (composite_reconcile(&run, &options, &key, &result, &err) < 0)
-                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
-        ASSERT(!result.requeues);
-        return result;
-}
-
-static struct condition condition(const char *name)
-{
-        struct condition c;
-
-        condition_get(get(&key), str_from(name), &c);
-        return c;
-}
-
-#define BUCKET                                                                                                         \
-        "[{\"step\":\"s1\",\"functionRef\":{\"name\":\"dummy\"},\"input\":{\"response\":{\"desired\":{\"composite\":{" \
-        "\"resource\":{"                                                                                               \
-        "\"status\":{\"url\":\"x\"}}},\"resources\":{\"bucket\":{\"resource\":{\"apiVersion\":\"s3.example.org/"       \
-        "v1\",\"kind\":\"Bucket\","                                                                                    \
-        "\"spec\":{\"size\":3}},\"ready\":\"READY_TRUE\"}}},\"results\":[{\"severity\":\"SEVERITY_NORMAL\","           \
-        "\"message\":\"hello\"}],"                                                                                     \
-        "\"conditions\":[{\"type\":\"Database\",\"status\":\"STATUS_CONDITION_TRUE\",\"reason\":\"Up\"}]}}}]"
 
 static const struct value *bucket(void)
 {
-        struct list_request list = {
-                .gvk = { STR("s3.example.org"), STR("v1"), STR("Bucket") },
-                .namespace = STR("default"),
-        };
-        struct object_list found;
+        struct object_list found = list(BUCKET, meta_uid(get(&key)));
 
-        ASSERT(cluster_list(store_cluster(store), &run, &list, &found, NULL) >= 0);
         return found.n ? found.values[0] : NULL;
 }
 
+/* `VERB Kind/subresource manager` for every write of the engine that changed something since. */
+static const char *writes_since(uint64_t version)
+{
+        static const char *const verbs[] = { "create", "update", "patch", "merge", "apply", "delete" };
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct store_write *writes;
+        size_t n = store_writes(store, version, &arena, &writes);
+
+        for (size_t i = 0; i < n; i++) {
+                struct str manager = writes[i].manager;
+
+                if (str_equal(manager, STR("kube-controller-manager")))
+                        continue;
+                if (str_starts_with(manager, STR("apiextensions.crossplane.io/composed/")))
+                        manager = STR("composed");
+                buf_appendf(&b, "%s %.*s%s%.*s %.*s\n", verbs[writes[i].verb], STR_ARG(writes[i].key.gvk.kind),
+                            writes[i].subresource.n ? "/" : "", STR_ARG(writes[i].subresource), STR_ARG(manager));
+        }
+        return arena_cstring(&arena, buf_to_arena(&b, &arena));
+}
+
+/* --- Composing --- */
+
 TEST(a_composite_gets_its_resources_and_says_so)
 {
-        struct owner_reference owner;
-        struct reconcile_result result;
-        const struct value *xr;
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                struct owner_reference owner;
+                struct reconcile_result result;
+                const struct value *xr;
+                struct composite c;
 
-        set_up(BUCKET);
-        result = reconcile_ok();
-        ASSERT_STR(result.events[result.n_events - 1].message, STR("Pipeline step \"s1\": hello"));
-        ASSERT(result.requeue_after_ns >= 54000000000 && result.requeue_after_ns <= 66000000000);
-        xr = get(&key);
-        ASSERT(meta_has_finalizer(xr, STR("composite.apiextensions.crossplane.io")));
-        ASSERT_STR(value_str(value_find(xr, "status", "url")), STR("x"));
-        ASSERT_INT(condition("Synced").status, CONDITION_TRUE);
-        ASSERT_INT(condition("Ready").status, CONDITION_TRUE);
-        ASSERT_INT(condition("Database").status, CONDITION_TRUE);
-        ASSERT(owner_controller(bucket(), &owner));
-        ASSERT_STR(owner.uid, meta_uid(xr));
-        ASSERT_STR(composed_key(bucket()), STR("bucket"));
-        check_value(
-                "refs", value_find(xr, "spec", "crossplane", "resourceRefs"),
-                arena_cstring(
-                        &arena,
-                        arena_printf(&arena,
-                                     "[{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"name\":\"%.*s\"}]",
-                                     STR_ARG(meta_name(bucket())))));
-        tear_down();
-}
-
-TEST(references_are_written_before_what_they_refer_to)
-{
-        const struct store_write *writes;
-        bool has_refs = false;
-        size_t n;
-
-        set_up(BUCKET);
-        reconcile_ok();
-        n = store_writes(store, 0, &arena, &writes);
-        for (size_t i = 0; i < n; i++) {
-                if (str_equal(writes[i].manager, STR("apiextensions.crossplane.io/composite")))
-                        has_refs = true;
-                ASSERT(!str_equal(writes[i].key.gvk.kind, STR("Bucket")) || has_refs);
+                start(s, bucket_answer);
+                result = reconcile_ok();
+                ASSERT_STR(result.events[result.n_events - 1].message, STR("Pipeline step \"s0\": hello"));
+                ASSERT(!result.requeues);
+                xr = get(&key);
+                ASSERT(meta_has_finalizer(xr, STR("composite.apiextensions.crossplane.io")));
+                ASSERT_STR(value_str(value_find(xr, "status", "url")), STR("x"));
+                ASSERT_TEXT(
+                        conditions_text(xr),
+                        "Database=True/Up: \nSynced=True/ReconcileSuccess: \nReady=True/Available: \nResponsive=True/"
+                        "WatchCircuitClosed: \n");
+                ASSERT_INT(condition("Database").observed_generation, 0);
+                ASSERT_INT(condition("Synced").observed_generation, meta_generation(xr));
+                ASSERT_INT(condition("Ready").observed_generation, meta_generation(xr));
+                ASSERT_INT(condition("Responsive").observed_generation, meta_generation(xr));
+                ASSERT(owner_controller(bucket(), &owner));
+                ASSERT_STR(owner.uid, meta_uid(xr));
+                ASSERT(owner.blocks_owner_deletion);
+                ASSERT_STR(composed_key(bucket()), STR("bucket"));
+                ASSERT_STR(meta_str(bucket(), STR("generateName")), STR("web-"));
+                c = composite();
+                check_value("refs", composite_field(&c, STR("resourceRefs")),
+                            text("[{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"name\":\"%.*s\"%s}]",
+                                 STR_ARG(meta_name(bucket())),
+                                 s == SCOPE_NAMESPACED ? "" : ",\"namespace\":\"default\""));
+                tear_down();
         }
-        ASSERT(has_refs);
-        tear_down();
 }
 
-TEST(when_nothing_changes_nothing_is_written)
+TEST(writes_come_in_their_order)
 {
-        uint64_t version = 0;
+        uint64_t version;
 
-        set_up(BUCKET);
-        for (int i = 0; i < 6; i++) {
-                version = store_version(store);
-                reconcile_ok();
-        }
-        ASSERT_INT(store_version(store), version);
+        start(SCOPE_NAMESPACED, bucket_answer);
+        version = store_version(store);
+        reconcile_ok();
+        ASSERT_TEXT(writes_since(version), "update App crossplane\n" /* finalizer */
+                                           "update App crossplane\n" /* Composition */
+                                           "update App crossplane\n" /* revision */
+                                           "update App crossplane\n" /* label */
+                                           "apply App apiextensions.crossplane.io/composite\n"
+                                           "apply Bucket composed\n"
+                                           "apply App/status apiextensions.crossplane.io/composite\n"
+                                           "update App/status crossplane\n");
+        for (size_t i = 0; i < faulty.n_writes; i++)
+                ASSERT_STR(faulty.writes[i].cause, STR("reconcile of App default/web"));
+        /* Out before the references are rewritten. */
+        answers[0] = "{desired: {composite: {resource: {status: {url: x}}}}}";
+        version = store_version(store);
+        reconcile_ok();
+        ASSERT_TEXT(writes_since(version), "update Bucket crossplane\n"
+                                           "delete Bucket \n"
+                                           "apply App apiextensions.crossplane.io/composite\n"
+                                           "update App/status crossplane\n");
         tear_down();
 }
 
-TEST(what_is_no_longer_wanted_goes_with_a_cause)
+TEST(the_cause_of_a_run_is_its_callers)
 {
-        const struct store_write *writes;
-        bool is_said = false;
-        size_t n;
-
-        set_up(BUCKET);
+        start(SCOPE_CLUSTER, bucket_answer);
+        run.cause = STR("because");
         reconcile_ok();
-        ASSERT(bucket());
-        registry_set(registry, STR("nothing"), function_builtin(&function_dummy));
-        {
-                struct write_request patch = {
-                        .verb = WRITE_MERGE_PATCH,
-                        .key = { .gvk = { STR("apiextensions.crossplane.io"), STR("v1"), STR("CompositionRevision") } },
-                        .body = parse("{\"spec\":{\"pipeline\":[{\"step\":\"s1\",\"functionRef\":{\"name\":\"nothing\"}"
-                                      ",\"input\":{"
-                                      "\"response\":{}}}]}}"),
-                };
-                struct list_request list = { .gvk = patch.key.gvk };
-                struct object_list found;
-                struct write_result result;
-
-                ASSERT(cluster_list(store_cluster(store), &run, &list, &found, NULL) >= 0);
-                patch.key.name = meta_name(found.values[0]);
-                ASSERT(cluster_write(store_cluster(store), &run, &patch, &result, NULL) >= 0);
-        }
-        reconcile_ok();
-        ASSERT(store_settle(store, &run, NULL) >= 0);
-        ASSERT(!bucket());
-        n = store_writes(store, 0, &arena, &writes);
-        for (size_t i = 0; i < n; i++)
-                if (writes[i].verb == WRITE_DELETE && str_equal(writes[i].key.gvk.kind, STR("Bucket")))
-                        is_said = str_starts_with(writes[i].cause, STR("test: CompositionRevision \"apps-")) &&
-                                  str_ends_with(writes[i].cause, STR("no longer desires resource \"bucket\""));
-        ASSERT(is_said);
-        ASSERT_INT(value_count(value_find(get(&key), "spec", "crossplane", "resourceRefs")), 0);
+        ASSERT_STR(faulty.writes[0].cause, STR("because"));
         tear_down();
 }
 
-TEST(a_fatal_result_changes_nothing_but_the_conditions)
+TEST(what_is_not_there_needs_nothing)
+{
+        start(SCOPE_CLUSTER, NULL);
+        use_composite("nobody");
+        reconcile_ok();
+        ASSERT_INT(faulty.n_writes, 0);
+        tear_down();
+}
+
+TEST(what_cannot_be_read_is_an_error)
 {
         _cleanup_err_ struct err err = { 0 };
         struct reconcile_result result;
 
-        set_up("[{\"step\":\"s1\",\"functionRef\":{\"name\":\"dummy\"},\"input\":{\"response\":{\"desired\":{"
-               "\"resources\":{\"b\":{\"resource\":"
-               "{\"apiVersion\":\"s3.example.org/"
-               "v1\",\"kind\":\"Bucket\"}}}},\"results\":[{\"severity\":\"SEVERITY_WARNING\",\"message\":"
-               "\"first\"},{\"severity\":\"SEVERITY_FATAL\",\"message\":\"boom\"}]}}}]");
-        ASSERT(composite_reconcile(&run, &options, &key, &result, &err) < 0);
-        ASSERT(result.is_fatal);
-        ASSERT_TEXT(err_message(&err), "cannot compose resources: pipeline step \"s1\" returned a fatal result: boom");
-        ASSERT(!bucket());
-        ASSERT_STR(condition("Synced").message,
-                   STR("cannot compose resources: pipeline step \"s1\" returned a fatal result: boom"));
-        ASSERT_INT(result.n_events, 4);
-        ASSERT_STR(result.events[0].message, STR("Successfully selected composition: apps"));
-        ASSERT_STR(result.events[2].message, str_from(err_message(&err)));
-        ASSERT_STR(result.events[3].message, STR("Pipeline step \"s1\": first"));
+        start(SCOPE_CLUSTER, NULL);
+        faulty_reset(&faulty, FAULT_BEFORE, 1);
+        ASSERT(reconcile(&result, &err) < 0);
+        ASSERT_TEXT(err_message(&err), "cannot get composite resource: injected");
         tear_down();
 }
 
-TEST(resources_that_are_not_ready_are_named)
-{
-        set_up("[{\"step\":\"s1\",\"functionRef\":{\"name\":\"dummy\"},\"input\":{\"response\":{\"desired\":{"
-               "\"resources\":{\"b\":{\"resource\":"
-               "{\"apiVersion\":\"s3.example.org/"
-               "v1\",\"kind\":\"Bucket\"}},\"a\":{\"resource\":{\"apiVersion\":\"s3.example.org/v1\",\"kind\":"
-               "\"Bucket\"}}}}}}}]");
-        reconcile_ok();
-        ASSERT_INT(condition("Ready").status, CONDITION_FALSE);
-        ASSERT_STR(condition("Ready").message, STR("Unready resources: a, b"));
-        ASSERT_INT(condition("Synced").status, CONDITION_TRUE);
-        tear_down();
-}
+/* --- Ready --- */
 
-static void annotate_paused(void)
+#define UNREADY(key) key ": {resource: {apiVersion: s3.example.org/v1, kind: Bucket}}"
+#define READY(key)   key ": {ready: READY_TRUE, resource: {apiVersion: s3.example.org/v1, kind: Bucket}}"
+#define FALSE_(key)  key ": {ready: READY_FALSE, resource: {apiVersion: s3.example.org/v1, kind: Bucket}}"
+
+TEST(readiness_is_that_of_the_resources_or_what_functions_say)
 {
-        struct write_request patch = {
-                .verb = WRITE_MERGE_PATCH,
-                .key = key,
-                .body = parse("{\"metadata\":{\"annotations\":{\"crossplane.io/paused\":\"true\"}}}"),
+        static const struct {
+                const char *answer;
+                const char *wanted;
+                bool requeues; /* when nobody watches */
+        } cases[] = {
+                { "{desired: {}}", "Ready=True/Available: \n", false },
+                { "{desired: {resources: {" READY("a") "}}}", "Ready=True/Available: \n", false },
+                { "{desired: {resources: {" READY("a") ", " UNREADY("b") "}}}",
+                  "Ready=False/Creating: Unready resources: b\n", true },
+                { "{desired: {resources: {" FALSE_("c") ", " UNREADY("b") "}}}",
+                  "Ready=False/Creating: Unready resources: b, c\n", true },
+                { "{desired: {resources: {" UNREADY("c") ", " UNREADY("b") ", " UNREADY("a") "}}}",
+                  "Ready=False/Creating: Unready resources: a, b, and c\n", true },
+                { "{desired: {resources: {" UNREADY("e") ", " UNREADY("d") ", " UNREADY("c") ", " UNREADY(
+                          "b") ", " UNREADY("a") "}}}",
+                  "Ready=False/Creating: Unready resources: a, b, c, and 2 more\n", true },
+                { "{desired: {composite: {ready: READY_TRUE}, resources: {" UNREADY("b") "}}}",
+                  "Ready=True/Available: \n", true },
+                { "{desired: {composite: {ready: READY_FALSE}, resources: {" READY("b") "}}}",
+                  "Ready=False/Creating: \n", false },
+                { "{desired: {composite: {ready: READY_UNSPECIFIED}, resources: {" READY("b") "}}}",
+                  "Ready=True/Available: \n", false },
         };
-        struct write_result result;
 
-        ASSERT(cluster_write(store_cluster(store), &run, &patch, &result, NULL) >= 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct reconcile_result result;
+
+                start(SCOPE_NAMESPACED, cases[i].answer);
+                result = reconcile_ok();
+                ASSERT_STR_CASE(cases[i].answer, str_from(conditions_text(get(&key))),
+                                str_from(
+                                        text("Synced=True/ReconcileSuccess: \n%sResponsive=True/WatchCircuitClosed: \n",
+                                             cases[i].wanted)));
+                ASSERT_CASE(cases[i].answer, !result.requeues);
+                options.is_realtime = false;
+                result = reconcile_ok();
+                ASSERT_CASE(cases[i].answer, result.requeues == cases[i].requeues);
+                tear_down();
+        }
+}
+
+TEST(resources_that_are_not_ready_are_told_in_events)
+{
+        struct reconcile_result result;
+
+        start(SCOPE_NAMESPACED, "{desired: {resources: {" UNREADY("b") ", " READY("a") ", " UNREADY("''") "}}}");
+        result = reconcile_ok();
+        ASSERT(str_ends_with(str_from(events_text(&result)),
+                             STR("Normal ComposeResources: Composed resource \"0\" is not yet ready\n"
+                                 "Normal ComposeResources: Composed resource \"b\" is not yet ready\n")));
+        ASSERT_STR(condition("Ready").message, STR("Unready resources: 0, b"));
+        tear_down();
+}
+
+TEST(a_circuit_that_is_open_is_told)
+{
+        start(SCOPE_CLUSTER, NULL);
+        options.open_circuit = STR("Bucket/b (default)");
+        reconcile_ok();
+        ASSERT_INT(condition("Responsive").status, CONDITION_FALSE);
+        ASSERT_STR(condition("Responsive").reason, STR("WatchCircuitOpen"));
+        ASSERT_STR(condition("Responsive").message,
+                   STR("Too many watch events from Bucket/b (default). Allowing events periodically."));
+        reconcile_ok();
+        ASSERT_INT(faulty.n_writes, 0);
+        options.open_circuit = STR("");
+        reconcile_ok();
+        ASSERT_INT(faulty.n_writes, 1);
+        ASSERT_STR(condition("Responsive").reason, STR("WatchCircuitClosed"));
+        tear_down();
+}
+
+/* --- When to come again --- */
+
+TEST(a_composite_is_looked_at_again_in_time)
+{
+        static const struct {
+                const char *name;
+                bool is_realtime;
+                int64_t poll_s;
+                const char *annotation;
+                const char *answer;
+                int64_t wanted_ms; /* give or take a tenth */
+        } cases[] = {
+                { "nothing", true, 60, NULL, "{meta: {ttl: 0s}}", 0 },
+                { "ttl", true, 60, NULL, "{meta: {ttl: 30s}}", 30000 },
+                { "ttl before annotation", true, 60, "10s", "{meta: {ttl: 30s}}", 30000 },
+                { "annotation", true, 60, "10s", "{meta: {ttl: 0s}}", 10000 },
+                { "annotation below the least", true, 60, "100ms", "{meta: {ttl: 0s}}", 1000 },
+                { "annotation that is none", true, 60, "often", "{meta: {ttl: 0s}}", 0 },
+                { "negative annotation", true, 60, "-1s", "{meta: {ttl: 0s}}", 0 },
+                { "poll", false, 60, NULL, "{meta: {ttl: 0s}}", 60000 },
+                { "no ttl where there is a poll", false, 60, NULL, "{meta: {ttl: 30s}}", 60000 },
+                { "annotation instead of the poll", false, 60, "1h30m", "{meta: {ttl: 30s}}", 5400000 },
+                { "annotation that is none and the poll", false, 60, "0", "{meta: {ttl: 30s}}", 60000 },
+                { "no poll", false, 0, NULL, "{meta: {ttl: 30s}}", 0 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                int64_t least = INT64_MAX, most = 0;
+
+                start(SCOPE_CLUSTER, cases[i].answer);
+                options.is_realtime = cases[i].is_realtime;
+                options.poll_interval_ns = cases[i].poll_s * SECOND_NS;
+                options.min_poll_interval_ns = SECOND_NS;
+                if (cases[i].annotation)
+                        patch(&key, text("{metadata: {annotations: {crossplane.io/poll-interval: '%s'}}}",
+                                         cases[i].annotation));
+                for (int n = 0; n < 20; n++) {
+                        struct reconcile_result result = reconcile_ok();
+                        int64_t wanted = cases[i].wanted_ms * 1000000;
+
+                        ASSERT_CASE(cases[i].name, !result.requeues);
+                        ASSERT_CASE(cases[i].name, result.requeue_after_ns >= wanted - wanted / 10);
+                        ASSERT_CASE(cases[i].name, result.requeue_after_ns <= wanted + wanted / 10);
+                        least = MIN(least, result.requeue_after_ns);
+                        most = MAX(most, result.requeue_after_ns);
+                }
+                ASSERT_CASE(cases[i].name, least < most || cases[i].wanted_ms == 0);
+                tear_down();
+        }
+}
+
+TEST(the_shortest_of_several_ttls_counts)
+{
+        struct reconcile_result result;
+
+        set_up(SCOPE_CLUSTER, NULL);
+        answers[0] = "{meta: {ttl: 30s}}";
+        answers[1] = "{meta: {ttl: 10s}}";
+        answers[2] = "{meta: {ttl: 0s}}";
+        make_revision(make_composition("apps", 0, 3, NULL), 1, true);
+        make_composite("web", "{}");
+        result = reconcile_ok();
+        ASSERT(result.requeue_after_ns >= 9 * SECOND_NS && result.requeue_after_ns <= 11 * SECOND_NS);
+        tear_down();
+}
+
+/* --- Pause --- */
+
+#define PAUSED "Normal ReconciliationPaused: Reconciliation is paused via the pause annotation\n"
+
+static void annotate(const char *paused)
+{
+        patch(&key, text("{metadata: {annotations: {crossplane.io/paused: %s}}}", paused));
 }
 
 TEST(a_paused_composite_is_left_alone)
 {
-        set_up(BUCKET);
-        annotate_paused();
-        reconcile_ok();
+        struct reconcile_result result;
+
+        start(SCOPE_NAMESPACED, bucket_answer);
+        annotate("'true'");
+        patch(&key, "{metadata: {annotations: {crossplane.io/reconcile-requested-at: now}}}");
+        result = reconcile_ok();
+        ASSERT_TEXT(events_text(&result), PAUSED);
+        ASSERT(!result.requeues && result.requeue_after_ns == 0);
         ASSERT(!bucket());
-        ASSERT_STR(condition("Synced").reason, STR("ReconcilePaused"));
+        ASSERT_INT(n_calls_of_functions, 0);
+        ASSERT_TEXT(conditions_text(get(&key)),
+                    "Responsive=True/WatchCircuitClosed: \nSynced=False/ReconcilePaused: Reconciliation (including "
+                    "deletion) is paused via the pause annotation\n");
         ASSERT(!meta_has_finalizer(get(&key), STR("composite.apiextensions.crossplane.io")));
+        annotate("'TRUE'");
+        reconcile_ok();
+        ASSERT(bucket());
+        ASSERT_STR(condition("Synced").reason, STR("ReconcileSuccess"));
+        /* What else it says stays as it was. */
+        annotate("'true'");
+        reconcile_ok();
+        ASSERT_INT(condition("Ready").status, CONDITION_TRUE);
+        ASSERT_INT(condition("Database").status, CONDITION_TRUE);
         tear_down();
 }
 
-TEST(a_deleted_composite_lets_go)
+TEST(a_pause_holds_deletion_up)
 {
-        struct write_request removal = { .verb = WRITE_DELETE, .key = key };
-        struct write_result result;
-
-        set_up(BUCKET);
+        start(SCOPE_LEGACY, bucket_answer);
         reconcile_ok();
-        ASSERT(cluster_write(store_cluster(store), &run, &removal, &result, NULL) >= 0);
-        ASSERT(get(&key));
+        annotate("'true'");
+        remove_object(&key);
+        reconcile_ok();
+        ASSERT_STR(condition("Synced").reason, STR("ReconcilePaused"));
+        ASSERT_INT(condition("Ready").status, CONDITION_TRUE);
+        ASSERT(meta_has_finalizer(get(&key), STR("composite.apiextensions.crossplane.io")));
+        annotate("null");
         reconcile_ok();
         ASSERT(!get(&key));
-        ASSERT(store_settle(store, &run, NULL) >= 0);
-        ASSERT(!bucket());
         tear_down();
 }
 
-TEST(nothing_to_choose_from_is_an_error)
+TEST(a_pause_that_cannot_be_told)
 {
         _cleanup_err_ struct err err = { 0 };
         struct reconcile_result result;
-        struct write_request removal = {
-                .verb = WRITE_DELETE,
-                .key = { .gvk = { STR("apiextensions.crossplane.io"), STR("v1"), STR("Composition") },
-                         .name = STR("apps") },
-        };
-        struct write_result removed;
 
-        set_up(BUCKET);
-        ASSERT(cluster_write(store_cluster(store), &run, &removal, &removed, NULL) >= 0);
-        ASSERT(composite_reconcile(&run, &options, &key, &result, &err) < 0);
-        ASSERT_TEXT(err_message(&err), "cannot select Composition: no compatible Compositions found");
-        ASSERT_STR(condition("Synced").message, STR("cannot select Composition: no compatible Compositions found"));
+        start(SCOPE_LEGACY, NULL);
+        annotate("'true'");
+        faulty_reset(&faulty, FAULT_AFTER, 1);
+        ASSERT(reconcile(&result, &err) < 0);
+        ASSERT_TEXT(err_message(&err), "cannot update composite resource status: injected");
+        make_composite("other", "{}");
+        annotate("'true'");
+        faulty_reset(&faulty, FAULT_CONFLICT, 1);
+        ASSERT(reconcile(&result, NULL) >= 0);
+        ASSERT(result.requeues);
+        tear_down();
+}
+
+/* --- Deletion --- */
+
+TEST(a_deleted_composite_lets_go)
+{
+        struct reconcile_result result;
+        struct object_key k;
+
+        start(SCOPE_NAMESPACED, bucket_answer);
+        reconcile_ok();
+        k = object_key_of(bucket());
+        remove_object(&key);
+        ASSERT(get(&key));
+        n_calls_of_functions = 0;
+        result = reconcile_ok();
+        ASSERT_TEXT(events_text(&result), "");
+        ASSERT_INT(n_calls_of_functions, 0);
+        ASSERT_INT(faulty.n_writes, 1); /* the finalizer; what is gone has no status */
+        ASSERT(!get(&key));
+        ASSERT(store_settle(store, &run, NULL) >= 0);
+        ASSERT(!get(&k));
+        tear_down();
+}
+
+TEST(what_others_hold_says_that_it_is_being_deleted)
+{
+        start(SCOPE_NAMESPACED, bucket_answer);
+        patch(&key, "{metadata: {finalizers: [example.org/wait]}}");
+        reconcile_ok();
+        remove_object(&key);
+        reconcile_ok();
+        ASSERT(!meta_has_finalizer(get(&key), STR("composite.apiextensions.crossplane.io")));
+        ASSERT_INT(condition("Ready").status, CONDITION_TRUE); /* the answer to the write of the finalizer has it so */
+        reconcile_ok();
+        ASSERT_INT(condition("Ready").status, CONDITION_FALSE);
+        ASSERT_STR(condition("Ready").reason, STR("Deleting"));
+        ASSERT_INT(condition("Synced").status, CONDITION_TRUE);
+        reconcile_ok();
+        ASSERT_INT(faulty.n_writes, 0);
+        tear_down();
+}
+
+TEST(a_finalizer_that_stays_is_told)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct reconcile_result result;
+
+        start(SCOPE_NAMESPACED, NULL);
+        reconcile_ok();
+        remove_object(&key);
+        faulty_reset(&faulty, FAULT_BEFORE, 2);
+        ASSERT(reconcile(&result, &err) < 0);
+        ASSERT_TEXT(events_text(&result),
+                    "Warning DeleteCompositeResource: cannot remove finalizer from composite resource: injected\n");
+        ASSERT_STR(condition("Synced").message, STR("cannot remove finalizer from composite resource: injected"));
+        ASSERT_STR(condition("Ready").reason, STR("Deleting"));
+        reconcile_ok();
+        ASSERT(!get(&key));
+        tear_down();
+}
+
+/* --- The end --- */
+
+TEST(a_status_that_cannot_be_written)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct reconcile_result result;
+        size_t n;
+
+        start(SCOPE_NAMESPACED, bucket_answer);
+        reconcile_ok();
+        n = faulty.n_writes;
+        make_composite("other", "{}");
+        faulty_reset(&faulty, FAULT_AFTER, n);
+        ASSERT(reconcile(&result, &err) < 0);
+        ASSERT_TEXT(err_message(&err), "cannot update composite resource status: injected");
+        make_composite("third", "{}");
+        faulty_reset(&faulty, FAULT_CONFLICT, n);
+        ASSERT(reconcile(&result, NULL) >= 0);
+        ASSERT(result.requeues);
         tear_down();
 }

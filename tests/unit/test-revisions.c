@@ -133,10 +133,7 @@ TEST(what_another_controls_is_an_error)
         patch(&k, "{metadata: {ownerReferences: [{apiVersion: v1, kind: Boss, name: b, uid: u, controller: true}]}}");
         ASSERT(revisions_reconcile(&run, &faulty.cluster, mine.name, &result, &err) < 0);
         ASSERT_TEXT(event_text(&result),
-                    arena_cstring(&arena,
-                                  arena_printf(&arena,
-                                               "Warning UpdateRevision: %.*s is already controlled by Boss b (UID u)\n",
-                                               STR_ARG(k.name))));
+                    text("Warning UpdateRevision: %.*s is already controlled by Boss b (UID u)\n", STR_ARG(k.name)));
         tear_down();
 }
 
@@ -151,13 +148,9 @@ TEST(a_name_that_is_taken_is_an_error)
         ASSERT_TEXT(follow(), "Normal CreateRevision: Created new revision\n");
         ASSERT(revisions_reconcile(&run, &faulty.cluster, mine.name, &result, &err) < 0);
         ASSERT_TEXT(event_text(&result),
-                    arena_cstring(
-                            &arena,
-                            arena_printf(
-                                    &arena,
-                                    "Warning CreateRevision: compositionrevisions.apiextensions.crossplane.io \"%.*s\" "
-                                    "already exists\n",
-                                    STR_ARG(meta_name(newest())))));
+                    text("Warning CreateRevision: compositionrevisions.apiextensions.crossplane.io \"%.*s\" "
+                         "already exists\n",
+                         STR_ARG(meta_name(newest()))));
         tear_down();
 }
 
@@ -220,14 +213,10 @@ static void install(const char *name, const char *function, const char *state, c
 {
         const struct value *v;
 
-        v = create(yaml(arena_cstring(
-                &arena,
-                arena_printf(&arena,
-                             "{apiVersion: pkg.crossplane.io/v1, kind: FunctionRevision, metadata: {name: %s, labels: "
+        v = create(yaml(text("{apiVersion: pkg.crossplane.io/v1, kind: FunctionRevision, metadata: {name: %s, labels: "
                              "{pkg.crossplane.io/package: %s}}, spec: {desiredState: %s}}",
-                             name, function, state))));
-        v = value_with(&arena, v, STR("status"),
-                       yaml(arena_cstring(&arena, arena_printf(&arena, "{capabilities: %s}", capabilities))));
+                             name, function, state)));
+        v = value_with(&arena, v, STR("status"), yaml(text("{capabilities: %s}", capabilities)));
         update(v, "status");
 }
 
@@ -325,11 +314,9 @@ TEST(a_composite_waits_for_its_revision)
         make_composite("web", "{}");
         reconcile_error("cannot fetch Composition: no compatible CompositionRevisions found");
         follow();
-        reconcile_error(arena_cstring(
-                &arena, arena_printf(&arena,
-                                     "selected CompositionRevision %.*s does not have a valid function pipeline: "
-                                     "pipeline status unknown",
-                                     STR_ARG(meta_name(newest())))));
+        reconcile_error(text("selected CompositionRevision %.*s does not have a valid function pipeline: "
+                             "pipeline status unknown",
+                             STR_ARG(meta_name(newest()))));
         judge();
         reconcile_ok();
         ASSERT_INT(condition("Ready").status, CONDITION_TRUE);

@@ -7,12 +7,12 @@
 /* Crossplane's part of a spec, where the scope has it. */
 static const char *machinery(const char *fields)
 {
-        return arena_cstring(&arena, arena_printf(&arena, EITHER("%s", "{crossplane: %s}"), fields));
+        return text(EITHER("%s", "{crossplane: %s}"), fields);
 }
 
 static void change(const char *fields)
 {
-        patch(&key, arena_cstring(&arena, arena_printf(&arena, "{spec: %s}", machinery(fields))));
+        patch(&key, text("{spec: %s}", machinery(fields)));
 }
 
 static const struct value *composition(const char *name, const char *extra)
@@ -32,20 +32,6 @@ static const char *name_of(const struct value *object)
         return arena_cstring(&arena, meta_name(object));
 }
 
-static const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static const char *text(const char *format, ...)
-{
-        static char texts[8][1024];
-        static unsigned next;
-        va_list ap;
-
-        next = (next + 1) % ARRAY_SIZE(texts);
-        va_start(ap, format);
-        vsnprintf(texts[next], sizeof(texts[next]), format, ap);
-        va_end(ap);
-        return texts[next];
-}
-
 /* An error is also the last event and the condition. */
 static void check_failure(const char *reason, const char *message)
 {
@@ -63,12 +49,6 @@ static void check_failure(const char *reason, const char *message)
         ASSERT_CASE(message, n_calls_of_functions == 0);
 }
 
-static void begin_case(enum scope s, const char *definition)
-{
-        set_up(s, definition);
-        n_calls_of_functions = 0;
-}
-
 /* --- Compositions --- */
 
 TEST(without_a_reference_any_composition_that_fits_is_taken)
@@ -77,7 +57,7 @@ TEST(without_a_reference_any_composition_that_fits_is_taken)
                 struct reconcile_result result;
                 const struct value *revision;
 
-                begin_case(s, NULL);
+                set_up(s, NULL);
                 composition("a-other", "{spec: {compositeTypeRef: {kind: Other}}}");
                 composition("b-other", "{spec: {compositeTypeRef: {apiVersion: example.org/v2}}}");
                 revision = make_revision(composition("mine", NULL), 1, true);
@@ -96,7 +76,7 @@ TEST(without_a_reference_any_composition_that_fits_is_taken)
 TEST(nothing_that_fits_is_an_error)
 {
         for (enum scope s = 0; s < _SCOPES; s++) {
-                begin_case(s, NULL);
+                set_up(s, NULL);
                 composition("other", "{spec: {compositeTypeRef: {kind: Other}}}");
                 make_composite("web", "{}");
                 check_failure("SelectComposition", "cannot select Composition: no compatible Compositions found");
@@ -107,7 +87,7 @@ TEST(nothing_that_fits_is_an_error)
 TEST(labels_select_a_composition)
 {
         for (enum scope s = 0; s < _SCOPES; s++) {
-                begin_case(s, "{defaultCompositionRef: {name: fallback}}");
+                set_up(s, "{defaultCompositionRef: {name: fallback}}");
                 make_revision(composition("fast", "{metadata: {labels: {speed: fast, size: big}}}"), 1, true);
                 make_revision(composition("slow", "{metadata: {labels: {speed: slow, size: big}}}"), 1, true);
                 make_composite("web", machinery("{compositionSelector: {matchLabels: {speed: slow, size: big}}}"));
@@ -128,7 +108,7 @@ TEST(of_several_any_is_taken_and_kept)
 {
         bool was_taken[2] = { false, false };
 
-        begin_case(SCOPE_CLUSTER, NULL);
+        set_up(SCOPE_CLUSTER, NULL);
         make_revision(composition("c0", NULL), 1, true);
         make_revision(composition("c1", NULL), 1, true);
         for (int i = 0; i < 64; i++) {
@@ -147,7 +127,7 @@ TEST(a_default_is_taken_in_memory_and_kept_with_the_revision)
                 struct reconcile_result result;
                 const struct value *revision;
 
-                begin_case(s, "{defaultCompositionRef: {name: fallback}}");
+                set_up(s, "{defaultCompositionRef: {name: fallback}}");
                 revision = make_revision(composition("fallback", NULL), 1, true);
                 make_composite("web", "{}");
                 result = reconcile_ok();
@@ -165,7 +145,7 @@ TEST(a_default_is_taken_in_memory_and_kept_with_the_revision)
 
 TEST(a_default_counts_for_nobody_who_has_chosen)
 {
-        begin_case(SCOPE_NAMESPACED, "{defaultCompositionRef: {name: fallback}}");
+        set_up(SCOPE_NAMESPACED, "{defaultCompositionRef: {name: fallback}}");
         make_revision(composition("fallback", NULL), 1, true);
         make_revision(composition("mine", NULL), 1, true);
         make_composite("web", machinery("{compositionRef: {name: mine}}"));
@@ -180,7 +160,7 @@ TEST(a_default_with_a_fixed_revision_is_never_kept)
         struct reconcile_result result;
         const struct value *revision;
 
-        begin_case(SCOPE_LEGACY, "{defaultCompositionRef: {name: fallback}}");
+        set_up(SCOPE_LEGACY, "{defaultCompositionRef: {name: fallback}}");
         revision = make_revision(composition("fallback", NULL), 1, true);
         make_composite("web", text("{compositionUpdatePolicy: Manual, compositionRevisionRef: {name: %s}}",
                                    name_of(revision)));
@@ -201,7 +181,7 @@ TEST(an_enforced_composition_replaces_any_other)
                 struct reconcile_result result;
                 const struct value *revision;
 
-                begin_case(s, "{enforcedCompositionRef: {name: must}, defaultCompositionRef: {name: mine}}");
+                set_up(s, "{enforcedCompositionRef: {name: must}, defaultCompositionRef: {name: mine}}");
                 revision = make_revision(composition("must", NULL), 1, true);
                 make_revision(composition("mine", NULL), 1, true);
                 make_composite("web", machinery("{compositionRef: {name: mine}}"));
@@ -220,7 +200,7 @@ TEST(an_enforced_composition_replaces_any_other)
 
 TEST(an_enforced_composition_that_does_not_fit_is_refused_later)
 {
-        begin_case(SCOPE_NAMESPACED, "{enforcedCompositionRef: {name: must}}");
+        set_up(SCOPE_NAMESPACED, "{enforcedCompositionRef: {name: must}}");
         make_revision(composition("must", "{spec: {compositeTypeRef: {kind: Other}}}"), 1, true);
         make_composite("web", "{}");
         check_failure("ComposeResources",
@@ -234,7 +214,7 @@ TEST(an_enforced_composition_that_does_not_fit_is_refused_later)
 
 TEST(a_composition_that_is_not_there)
 {
-        begin_case(SCOPE_NAMESPACED, NULL);
+        set_up(SCOPE_NAMESPACED, NULL);
         make_composite("web", machinery("{compositionRef: {name: gone}}"));
         check_failure("ComposeResources", "cannot fetch Composition: cannot get Composition: "
                                           "Composition.apiextensions.crossplane.io \"gone\" not found");
@@ -245,7 +225,7 @@ TEST(a_composition_without_revisions)
 {
         const struct value *mine;
 
-        begin_case(SCOPE_NAMESPACED, NULL);
+        set_up(SCOPE_NAMESPACED, NULL);
         mine = composition("mine", NULL);
         make_composite("web", machinery("{compositionRef: {name: mine}}"));
         check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
@@ -278,7 +258,7 @@ static void check_revision(size_t i)
 TEST(the_greatest_number_is_the_newest)
 {
         for (enum scope s = 0; s < _SCOPES; s++) {
-                begin_case(s, NULL);
+                set_up(s, NULL);
                 make_revisions();
                 make_composite("web", machinery("{compositionRef: {name: mine}}"));
                 reconcile_ok();
@@ -294,7 +274,7 @@ TEST(automatic_composites_follow_and_manual_ones_do_not)
         for (enum scope s = 0; s < _SCOPES; s++) {
                 struct reconcile_result result;
 
-                begin_case(s, NULL);
+                set_up(s, NULL);
                 make_revisions();
                 make_composite("manual", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Manual}"));
                 reconcile_ok();
@@ -325,7 +305,7 @@ TEST(automatic_composites_follow_and_manual_ones_do_not)
 
 TEST(a_fixed_revision_that_is_not_there)
 {
-        begin_case(SCOPE_LEGACY, NULL);
+        set_up(SCOPE_LEGACY, NULL);
         make_revisions();
         make_composite("web", "{compositionRef: {name: mine}, compositionUpdatePolicy: Manual, compositionRevisionRef: "
                               "{name: gone}}");
@@ -337,7 +317,7 @@ TEST(a_fixed_revision_that_is_not_there)
 TEST(labels_select_a_revision_where_updates_are_automatic)
 {
         for (enum scope s = 0; s < _SCOPES; s++) {
-                begin_case(s, NULL);
+                set_up(s, NULL);
                 make_revisions();
                 make_composite("web", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic, "
                                                 "compositionRevisionSelector: {matchLabels: {channel: c0}}}"));
@@ -366,7 +346,7 @@ TEST(a_default_revision_selector)
         for (enum scope s = 0; s < _SCOPES; s++) {
                 struct reconcile_result result;
 
-                begin_case(s, "{defaultCompositionRevisionSelector: {matchLabels: {channel: c0}}}");
+                set_up(s, "{defaultCompositionRevisionSelector: {matchLabels: {channel: c0}}}");
                 make_revisions();
                 make_composite("web", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Automatic}"));
                 result = reconcile_ok();
@@ -389,9 +369,9 @@ TEST(a_default_revision_selector)
  * on. */
 TEST(a_modern_composite_without_a_policy_takes_the_newest_once)
 {
-        begin_case(SCOPE_NAMESPACED,
-                   "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: "
-                   "{channel: c0}}}");
+        set_up(SCOPE_NAMESPACED,
+               "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: "
+               "{channel: c0}}}");
         make_revisions();
         make_composite("web", "{}");
         reconcile_ok();
@@ -403,9 +383,9 @@ TEST(a_modern_composite_without_a_policy_takes_the_newest_once)
 
 TEST(a_legacy_composite_always_has_a_policy)
 {
-        begin_case(SCOPE_LEGACY,
-                   "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: {channel: "
-                   "c0}}}");
+        set_up(SCOPE_LEGACY,
+               "{defaultCompositionRef: {name: mine}, defaultCompositionRevisionSelector: {matchLabels: {channel: "
+               "c0}}}");
         make_revisions();
         make_composite("web", "{}");
         reconcile_ok();
@@ -423,7 +403,7 @@ TEST(a_revision_must_be_valid)
                                  .message = STR("function \"f\" is old") };
         const struct value *revision, *made;
 
-        begin_case(SCOPE_CLUSTER, NULL);
+        set_up(SCOPE_CLUSTER, NULL);
         made = composition("mine", NULL);
         ASSERT(revision_make(&arena, made, 1, &revision, NULL) >= 0);
         revision = create(revision);
@@ -448,7 +428,7 @@ TEST(a_revision_must_be_valid)
 
 TEST(the_root_of_a_tree_is_named_in_a_label)
 {
-        begin_case(SCOPE_NAMESPACED, NULL);
+        set_up(SCOPE_NAMESPACED, NULL);
         make_revision(composition("mine", NULL), 1, true);
         answers[0] = "{desired: {resources: {b: {resource: {apiVersion: s3.example.org/v1, kind: Bucket}}}}}";
         make_composite("web", "{}");
@@ -474,7 +454,7 @@ TEST(a_legacy_composite_is_told_where_its_secret_goes)
 {
         const struct value *reference;
 
-        begin_case(SCOPE_LEGACY, NULL);
+        set_up(SCOPE_LEGACY, NULL);
         make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
         make_composite("web", "{}");
         reconcile_ok();
@@ -485,7 +465,7 @@ TEST(a_legacy_composite_is_told_where_its_secret_goes)
         reconcile_ok();
         ASSERT_STR(value_str(value_find(get(&key), "spec", "writeConnectionSecretToRef", "name")), STR("a"));
         tear_down();
-        begin_case(SCOPE_CLUSTER, NULL);
+        set_up(SCOPE_CLUSTER, NULL);
         make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
         make_composite("web", "{}");
         reconcile_ok();
@@ -509,7 +489,7 @@ TEST(writes_that_fail_are_errors_of_their_step)
                 { 5, "ComposeResources", "cannot configure composite resource: injected" },
         };
 
-        begin_case(SCOPE_LEGACY, NULL);
+        set_up(SCOPE_LEGACY, NULL);
         make_revision(composition("mine", "{spec: {writeConnectionSecretsToNamespace: secrets}}"), 1, true);
         for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
                 _cleanup_err_ struct err err = { 0 };
