@@ -377,14 +377,39 @@ static bool members_are_equal(const struct value *a, const struct value *b, stru
         return n_a == n_b;
 }
 
+static bool objects_are_equal(const struct value *a, const struct value *b)
+{
+        return members_are_equal(a, b, STR("metadata"), STR("metadata")) &&
+               members_are_equal(meta(a), meta(b), STR("managedFields"), STR("resourceVersion"));
+}
+
 const struct value *managed_revert_times(struct arena *a, const struct value *old, const struct value *new_object)
 {
         const struct value *before = value_find(old, "metadata", "managedFields");
         const struct value *after = value_find(new_object, "metadata", "managedFields");
 
-        if (!lists_differ_in_times_only(before, after) ||
-            !members_are_equal(old, new_object, STR("metadata"), STR("metadata")) ||
-            !members_are_equal(meta(old), meta(new_object), STR("managedFields"), STR("resourceVersion")))
+        if (!lists_differ_in_times_only(before, after) || !objects_are_equal(old, new_object))
                 return new_object;
         return meta_with(a, new_object, STR("managedFields"), before);
+}
+
+static bool has_entry(const struct value *list, const struct value *entry)
+{
+        VALUE_FOREACH_ITEM (item, list)
+                if (entries_differ_in_time_only(item, entry))
+                        return true;
+        return false;
+}
+
+bool managed_is_same(const struct value *a, const struct value *b)
+{
+        const struct value *mine = value_find(a, "metadata", "managedFields");
+        const struct value *theirs = value_find(b, "metadata", "managedFields");
+
+        if (value_count(mine) != value_count(theirs))
+                return false;
+        VALUE_FOREACH_ITEM (entry, mine)
+                if (!has_entry(theirs, entry))
+                        return false;
+        return objects_are_equal(a, b);
 }

@@ -45,3 +45,7 @@ int managed_update(struct arena *a, const struct managed_request *req, const str
 /* If the two objects differ in nothing but times of managedFields entries (resourceVersion aside), the new one with the old
  * times; else the new one. */
 const struct value *managed_revert_times(struct arena *a, const struct value *old, const struct value *new_object);
+
+/* Whether the two objects differ in nothing but resourceVersion and the times and order of managedFields entries: neither in a value
+ * nor in who manages it. */
+bool managed_is_same(const struct value *a, const struct value *b);

@@ -1,5 +1,7 @@
 #include "predict.h"
 
+#include "managed.h"
+
 int predict_write(struct cluster *c, struct run *run, struct arena *scratch, const struct write_request *req,
                   const struct value *live, struct write_outcome *ret, struct err *err)
 {
@@ -35,5 +37,8 @@ bool predict_is_noop(struct cluster *c, struct run *run, const struct write_requ
         struct write_outcome outcome;
 
         arena_init(&scratch, "prediction", 0);
-        return predict_write(c, run, &scratch, req, live, &outcome, NULL) >= 0 && outcome.effect == EFFECT_NONE;
+        if (predict_write(c, run, &scratch, req, live, &outcome, NULL) < 0)
+                return false;
+        return outcome.effect == EFFECT_NONE ||
+               (outcome.effect == EFFECT_STORE && managed_is_same(live, outcome.object));
 }

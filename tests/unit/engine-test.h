@@ -8,6 +8,7 @@
 #include "values.h"
 
 #include "buf.h"
+#include "clock.h"
 #include "composed.h"
 #include "composite.h"
 #include "condition.h"
@@ -36,6 +37,7 @@ static struct composite_type type;
 static struct reconcile_options options;
 static struct object_key key; /* of the composite that is reconciled */
 static enum scope scope;
+static struct sim_clock test_clock; /* every run is in another second */
 
 /* What steps answer, as YAML of a RunFunctionResponse; NULL: what they were given. */
 static const char *answers[MAX_STEPS];
@@ -312,6 +314,8 @@ static inline void set_up(enum scope s, const char *definition_patch)
         struct value text = value_of_str(str_from(scopes[s]));
 
         begin();
+        sim_clock_init(&test_clock, (struct instant) { .seconds = 1900000000 });
+        clock_use(&test_clock);
         scope = s;
         memset(answers, 0, sizeof(answers));
         failing_step = fatal_step = -1;
@@ -353,12 +357,14 @@ static inline void tear_down(void)
         registry_free(registry);
         arena_done(&arena);
         store_free(store);
+        clock_use(NULL);
 }
 
 /* --- Reconciling --- */
 
 static inline int reconcile(struct reconcile_result *ret, struct err *err)
 {
+        sim_clock_advance(&test_clock, 1100000000);
         return composite_reconcile(&run, &options, &key, ret, err);
 }
 

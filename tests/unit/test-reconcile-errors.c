@@ -252,7 +252,8 @@ TEST(desired_resources_that_cannot_be)
                 struct composite xr;
                 const char *message;
 
-                start(cases[i].scope, text(DESIRED("r", "%s"), cases[i].object));
+                start(cases[i].scope, NULL);
+                answers[0] = text(DESIRED("r", "%s"), cases[i].object);
                 faulty.missing_kind = "Missing";
                 message = text("cannot compose resources: %s", cases[i].message);
                 reconcile_error(message);
