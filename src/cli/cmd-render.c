@@ -2,6 +2,7 @@
 #include "render-run.h"
 
 #include "features.h"
+#include "render-watch.h"
 
 /* In the order of enum render_format. */
 static const char *const formats[] = { "yaml", "json", "tree", NULL };
@@ -41,6 +42,11 @@ static const struct setting settings_table[] = {
           .value_name = "RESOURCE[.FIELD]",
           .help = "Print which step set the field, or each field of the resource, and what it had been set to before. "
                   "RESOURCE is a name in the desired state, or `composite`." },
+        { .name = "watch",
+          .type = SETTING_BOOL,
+          .help = "Stay, and render again whenever one of the files changes, comes or goes, until interrupted. What is "
+                  "wrong "
+                  "with them does not end it." },
         { .name = "until-stable",
           .type = SETTING_BOOL,
           .help = "Render again, with what was composed as observed, until nothing changes, and print the last render. "
@@ -118,15 +124,28 @@ static const struct setting settings_table[] = {
         FEATURE_SETTINGS,
 };
 
+/* What is read from standard input cannot be read again. */
+static bool has_standard_input(struct arguments arguments)
+{
+        for (size_t i = 0; i < arguments.n; i++)
+                if (strcmp(arguments.p[i], "-") == 0)
+                        return true;
+        return false;
+}
+
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
+        bool is_compat = str_equal(settings_str(settings, "compat"), STR("v2.2"));
+        bool watches = settings_bool(settings, "watch");
+        render_run_fn *run_once = is_compat ? compat_run : render_run;
         _cleanup_err_ struct err err = { 0 };
 
-        if (str_equal(settings_str(settings, "compat"), STR("v2.2")))
-                return compat_run(c, settings, arguments);
-        if (arguments.n > 0)
-                return render_run(c, settings, arguments);
-        err_set(&err, ERR_INVALID, "give composite resources, a Composition and, if you want, functions");
+        if (arguments.n == 0 && !is_compat)
+                err_set(&err, ERR_INVALID, "give composite resources, a Composition and, if you want, functions");
+        else if (watches && has_standard_input(arguments))
+                err_set(&err, ERR_INVALID, "--watch cannot be had with standard input");
+        else
+                return watches ? render_watch(c, settings, arguments, run_once) : run_once(c, settings, arguments);
         return command_print_usage_error(c, &err);
 }
 

@@ -1,0 +1,288 @@
+/* Directories are watched, not files: an editor that saves by writing another file and renaming it leaves nothing of the old one. They
+ * are all asked for again behind each render, because any of them may have come or gone; the kernel gives the same number for one that is
+ * watched already. */
+#include "render-watch.h"
+
+#include "vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EVENTS        (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ONLYDIR)
+#define QUIET_MS      30 /* without another event until what was saved counts as whole */
+#define MAX_LEVELS    64 /* of directories with schemas */
+#define CLEAR_SCREEN  "\033[H\033[2J\033[3J"
+#define BUFFER_EVENTS 64
+
+enum interest {
+        WATCH_NAME,      /* in one file of the directory */
+        WATCH_MANIFESTS, /* in all that are read of a directory */
+        WATCH_ALL,
+};
+
+struct watched {
+        int wd;
+        enum interest interest;
+        struct str directory;
+        struct str name;
+};
+
+struct watcher {
+        int fd;
+        struct arena arena; /* of the watches, which are made anew each time */
+        VEC(struct watched) watched;
+};
+
+/* --- What is watched --- */
+
+/* Cuts the last part off a path; false when nothing is left. */
+static bool go_up(struct str *path, struct str *ret_last)
+{
+        ptrdiff_t slash = str_find_last_char(*path, '/');
+
+        if (str_equal(*path, STR(".")) || str_equal(*path, STR("/")))
+                return false;
+        *ret_last = str_skip(*path, (size_t)(slash + 1));
+        *path = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_first(*path, (size_t)slash);
+        return true;
+}
+
+static void watch_directory(struct watcher *w, struct str directory, enum interest interest, struct str name)
+{
+        struct watched watched = { .interest = interest, .directory = directory, .name = name };
+
+        while ((watched.wd = inotify_add_watch(w->fd, arena_cstring(&w->arena, watched.directory), EVENTS)) < 0) {
+                /* What is not there comes to be in what is above it. */
+                watched.interest = WATCH_NAME;
+                if (!go_up(&watched.directory, &watched.name))
+                        return;
+        }
+        vec_push(&w->watched, watched);
+}
+
+static void watch_file(struct watcher *w, struct str path)
+{
+        struct str name = STR("");
+
+        if (go_up(&path, &name))
+                watch_directory(w, path, WATCH_NAME, name);
+}
+
+static void watch_path(struct watcher *w, struct str path)
+{
+        const char *name = arena_cstring(&w->arena, path);
+        char real[PATH_MAX];
+        struct stat st;
+
+        if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
+                watch_directory(w, path, WATCH_MANIFESTS, STR(""));
+                return;
+        }
+        watch_file(w, path);
+        if (lstat(name, &st) == 0 && S_ISLNK(st.st_mode) && realpath(name, real))
+                watch_file(w, arena_copy(&w->arena, str_from(real)));
+}
+
+/* A directory with all that are below it. */
+static void watch_tree(struct watcher *w, struct str path, unsigned level)
+{
+        DIR *directory = level < MAX_LEVELS ? opendir(arena_cstring(&w->arena, path)) : NULL;
+
+        watch_directory(w, path, WATCH_ALL, STR(""));
+        for (struct dirent *e; directory && (e = readdir(directory));)
+                if (e->d_type == DT_DIR && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        watch_tree(w, arena_printf(&w->arena, "%.*s/%s", STR_ARG(path), e->d_name), level + 1);
+        if (directory)
+                closedir(directory);
+}
+
+static void watch_list(struct watcher *w, struct setting_list paths)
+{
+        for (size_t i = 0; i < paths.n; i++)
+                watch_path(w, paths.items[i]);
+}
+
+static void watch_all(struct watcher *w, const struct settings *settings, struct arguments arguments)
+{
+        static const char *const lists[] = { "observed-resources", "required-resources", "extra-resources",
+                                             "function-credentials" };
+        struct setting_list context = settings_list(settings, "context-files");
+        struct str xrd = settings_str(settings, "xrd"), schemas = settings_str(settings, "required-schemas");
+
+        arena_reset(&w->arena);
+        vec_clear(&w->watched);
+        for (size_t i = 0; i < arguments.n; i++)
+                watch_path(w, str_from(arguments.p[i]));
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+                watch_list(w, settings_list(settings, lists[i]));
+        for (size_t i = 0; i < context.n; i++) {
+                struct str path = context.items[i], key;
+
+                if (str_split(&path, '=', &key))
+                        watch_path(w, path);
+        }
+        if (xrd.n)
+                watch_path(w, xrd);
+        if (schemas.n)
+                watch_tree(w, schemas, 0);
+}
+
+/* --- What changed --- */
+
+static bool is_manifest(struct str name)
+{
+        return name.n > 0 && name.p[0] != '.' &&
+               (str_ends_with(name, STR(".yaml")) || str_ends_with(name, STR(".yml")) ||
+                str_ends_with(name, STR(".json")));
+}
+
+/* A file that was just created is empty until it is closed; a link is whole at once. */
+static bool is_link(const struct watched *w, struct str name)
+{
+        char path[PATH_MAX];
+        struct stat st;
+        int n = snprintf(path, sizeof(path), "%.*s/%.*s", STR_ARG(w->directory), STR_ARG(name));
+
+        return n > 0 && (size_t)n < sizeof(path) && lstat(path, &st) == 0 && (S_ISLNK(st.st_mode) || st.st_nlink > 1);
+}
+
+static bool concerns(const struct watched *w, const struct inotify_event *e, struct str name)
+{
+        if (w->wd != e->wd)
+                return false;
+        switch (w->interest) {
+        case WATCH_NAME:
+                if (!str_equal(name, w->name))
+                        return false;
+                break;
+        case WATCH_MANIFESTS:
+                if (!is_manifest(name))
+                        return false;
+                break;
+        case WATCH_ALL:
+                break;
+        }
+        return !(e->mask & IN_CREATE) || e->mask & IN_ISDIR || is_link(w, name);
+}
+
+static bool is_relevant(const struct watcher *w, const struct inotify_event *e, struct str *ret_name)
+{
+        struct str name = e->len ? str_from(e->name) : STR("");
+
+        if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED))
+                return true;
+        for (size_t i = 0; i < w->watched.n; i++)
+                if (concerns(&w->watched.p[i], e, name)) {
+                        *ret_name = name;
+                        return true;
+                }
+        return false;
+}
+
+/* Reads what there is; whether any of it matters, and the name of the last that does. */
+static bool read_events(struct watcher *w, char name[NAME_MAX + 1])
+{
+        _Alignas(struct inotify_event) char buffer[BUFFER_EVENTS * (sizeof(struct inotify_event) + NAME_MAX + 1)];
+        ssize_t n = read(w->fd, buffer, sizeof(buffer));
+        const struct inotify_event *e;
+        bool is_any = false;
+
+        for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
+                struct str changed = STR("");
+
+                e = (const void *)(buffer + at);
+                if (!is_relevant(w, e, &changed))
+                        continue;
+                is_any = true;
+                if (changed.n > 0 && changed.n <= NAME_MAX) {
+                        memcpy(name, changed.p, changed.n);
+                        name[changed.n] = '\0';
+                }
+        }
+        return is_any;
+}
+
+/* Waits until something that matters has changed, and nothing more for a moment. */
+static int wait_for_change(struct watcher *w, char name[NAME_MAX + 1])
+{
+        struct pollfd p = { .fd = w->fd, .events = POLLIN };
+        bool has_changed = false;
+        int n;
+
+        name[0] = '\0';
+        while ((n = poll(&p, 1, has_changed ? QUIET_MS : -1)) != 0) {
+                if (n < 0 && errno != EINTR)
+                        return ERR_SYSTEM;
+                if (n > 0)
+                        has_changed |= read_events(w, name);
+        }
+        return 0;
+}
+
+/* --- The loop --- */
+
+static void end_well(int number)
+{
+        _exit(EXIT_OK);
+}
+
+static int cannot_watch(const struct command *c, const char *why)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        err_set_errno(&err, errno, "%s", why);
+        command_print_error(c, &err);
+        return EXIT_ERROR;
+}
+
+static void begin_again(const struct command *c, const char *name)
+{
+        if (isatty(STDOUT_FILENO))
+                fputs(CLEAR_SCREEN, stdout);
+        else
+                fprintf(stderr, "weft %s: %s changed\n", c->name, name[0] ? name : "something");
+}
+
+/* Gives the exit status when it cannot go on. */
+static int watch(struct watcher *w, const struct command *c, const struct settings *settings,
+                 struct arguments arguments, render_run_fn *run)
+{
+        char name[NAME_MAX + 1];
+
+        for (;;) {
+                /* Before it reads them, so that nothing is missed that changes while it does. */
+                watch_all(w, settings, arguments);
+                run(c, settings, arguments);
+                if (fflush(stdout) != 0 || ferror(stdout))
+                        return cannot_watch(c, "cannot write to standard output");
+                if (wait_for_change(w, name) < 0)
+                        return cannot_watch(c, "cannot wait for changes");
+                begin_again(c, name);
+        }
+}
+
+int render_watch(const struct command *c, const struct settings *settings, struct arguments arguments,
+                 render_run_fn *run)
+{
+        struct sigaction action = { .sa_handler = end_well };
+        struct watcher w = { .fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) };
+        int status;
+
+        if (w.fd < 0)
+                return cannot_watch(c, "cannot watch files");
+        arena_init(&w.arena, "watch", 0);
+        sigaction(SIGINT, &action, NULL);
+        status = watch(&w, c, settings, arguments, run);
+        vec_done(&w.watched);
+        arena_done(&w.arena);
+        close(w.fd);
+        return status;
+}
