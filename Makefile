@@ -50,6 +50,7 @@ interop:
 	@tests/interop/functions/run
 	@tests/interop/render/run
 	@tests/interop/compat/run
+	@tests/interop/convert/run
 	@tests/interop/builtins/run
 
 interop-full:

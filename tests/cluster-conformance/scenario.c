@@ -2,7 +2,7 @@
 
 #include "buf.h"
 #include "json.h"
-#include "step.h"
+#include "scenario-step.h"
 #include "yaml.h"
 
 #include <stdio.h>

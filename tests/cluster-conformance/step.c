@@ -1,4 +1,4 @@
-#include "step.h"
+#include "scenario-step.h"
 
 #include "json.h"
 #include "number.h"

@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "own-kinds.h"
-#include "step.h"
+#include "scenario-step.h"
 #include "store.h"
 
 #include <stdio.h>

@@ -33,6 +33,7 @@ static const struct {
         { "own-kinds", run_own_kinds },
         { "own-kinds-more", run_own_kinds },
         { "own-kind-crds", run_own_kind_crds },
+        { "composition", run_composition },
 };
 
 const struct value *result_error(struct arena *a, const struct err *err)

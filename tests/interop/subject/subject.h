@@ -9,6 +9,7 @@ typedef const struct value *(*suite_run)(struct arena *a, const struct value *c)
 
 const struct value *run_base64(struct arena *a, const struct value *c);
 const struct value *run_cluster(struct arena *a, const struct value *c);
+const struct value *run_composition(struct arena *a, const struct value *c);
 const struct value *run_condition(struct arena *a, const struct value *c);
 const struct value *run_crd(struct arena *a, const struct value *c);
 const struct value *run_format(struct arena *a, const struct value *c);
