@@ -133,15 +133,31 @@ static bool has_standard_input(struct arguments arguments)
         return false;
 }
 
+/* The old render has no records of steps, and one layout. */
+static const char *not_in_compat(const struct settings *settings)
+{
+        static const char *const flags[] = { "steps", "until-stable" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+                if (settings_bool(settings, flags[i]))
+                        return flags[i];
+        if (settings_str(settings, "explain").n)
+                return "explain";
+        return settings_int(settings, "output") != 0 ? "output" : NULL;
+}
+
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
         bool is_compat = str_equal(settings_str(settings, "compat"), STR("v2.2"));
         bool watches = settings_bool(settings, "watch");
+        const char *refused = is_compat ? not_in_compat(settings) : NULL;
         render_run_fn *run_once = is_compat ? compat_run : render_run;
         _cleanup_err_ struct err err = { 0 };
 
         if (arguments.n == 0 && !is_compat)
                 err_set(&err, ERR_INVALID, "give composite resources, a Composition and, if you want, functions");
+        else if (refused)
+                err_set(&err, ERR_INVALID, "--%s cannot be had with --compat=v2.2", refused);
         else if (watches && has_standard_input(arguments))
                 err_set(&err, ERR_INVALID, "--watch cannot be had with standard input");
         else

@@ -100,9 +100,8 @@ static int load_resources(struct session *s, struct err *err)
                 return r;
         for (size_t i = 0; i < extra.n; i++)
                 manifests_add(&required, extra.p[i]);
-        s->input.credentials = render_files_list(s->arena, &credentials);
-        s->input.required = render_files_list(s->arena, &required);
-        return 0;
+        return render_share(s->arena, render_files_list(s->arena, &required), render_files_list(s->arena, &credentials),
+                            &s->input.shared, err);
 }
 
 static int start_functions(struct session *s, struct err *err)
@@ -193,7 +192,7 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
         /* What was done until it failed is what somebody who asks for the steps wants to see. */
         if (s->wants_steps && out.n_records > 0)
                 render_print_steps(a, &s->out, in.composite, &out, !out.is_fatal, s->print.format == RENDER_JSON, NULL);
-        return render_locate(a, &s->files, composition, &out, err);
+        return render_locate(a, &s->files, composition, &out, settings_int(s->settings, "timeout"), err);
 }
 
 static void flush(struct session *s)

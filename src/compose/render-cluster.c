@@ -15,7 +15,8 @@ struct render_cluster {
         struct arena *arena;
         struct object_key composite;
         struct object_cache *cache;
-        struct map entries; /* by place */
+        const struct render_cluster *below; /* has what is not in entries; NULL: nothing */
+        struct map entries;                 /* by place */
         value_vec applied, deleted;
 };
 
@@ -27,8 +28,11 @@ static struct str place_of(struct arena *a, const struct object_key *key)
 
 static struct entry *find(struct render_cluster *c, const struct object_key *key)
 {
-        struct entry *e = map_get(&c->entries, place_of(c->arena, key));
+        struct str place = place_of(c->arena, key);
+        struct entry *e = map_get(&c->entries, place);
 
+        if (!e && c->below)
+                e = map_get(&c->below->entries, place);
         return e && e->value ? e : NULL;
 }
 
@@ -87,18 +91,20 @@ static int list_objects(struct cluster *cluster, struct run *run, const struct l
                         struct object_list *ret, struct err *err)
 {
         struct render_cluster *c = of(cluster);
-        struct object **objects = ARENA_NEW_ARRAY(run->arena, struct object *, c->entries.n + 1);
-        const struct value **values = ARENA_NEW_ARRAY(run->arena, const struct value *, c->entries.n + 1);
-        size_t n = 0;
+        const struct map *below = c->below ? &c->below->entries : NULL;
+        size_t most = c->entries.n + (below ? below->n : 0), n = 0;
+        const struct value **values = ARENA_NEW_ARRAY(run->arena, const struct value *, most + 1);
+        struct object **objects;
 
-        for (struct map_entry *m = map_first(&c->entries); m; m = map_next(&c->entries, m)) {
-                const struct entry *e = m->value;
-
-                if (!is_listed(req, e))
-                        continue;
-                objects[n] = object_of(c, run, e->value);
-                values[n++] = e->value;
-        }
+        for (struct map_entry *m = below ? map_first(below) : NULL; m; m = map_next(below, m))
+                if (is_listed(req, m->value) && !map_has(&c->entries, m->key))
+                        values[n++] = ((const struct entry *)m->value)->value;
+        for (struct map_entry *m = map_first(&c->entries); m; m = map_next(&c->entries, m))
+                if (is_listed(req, m->value))
+                        values[n++] = ((const struct entry *)m->value)->value;
+        objects = ARENA_NEW_ARRAY(run->arena, struct object *, n + 1);
+        for (size_t i = 0; i < n; i++)
+                objects[i] = object_of(c, run, values[i]);
         *ret = (struct object_list) { .objects = objects, .values = values, .n = n, .remaining = -1 };
         return 0;
 }
@@ -119,7 +125,7 @@ static int delete_object(struct render_cluster *c, const struct write_request *r
                 return not_found(&req->key, err);
         *ret = (struct write_result) { .value = e->value, .is_removed = true, .is_changed = true };
         vec_push(&c->deleted, e->value);
-        e->value = NULL;
+        put(c, &req->key, NULL);
         return 0;
 }
 
@@ -198,7 +204,8 @@ static const struct cluster_ops ops = {
         .free = free_nothing,
 };
 
-struct render_cluster *render_cluster_new(struct arena *a, const struct object_key *composite)
+struct render_cluster *render_cluster_new(struct arena *a, const struct object_key *composite,
+                                          const struct render_cluster *below)
 {
         struct render_cluster *c = ARENA_NEW(a, struct render_cluster);
 
@@ -206,6 +213,7 @@ struct render_cluster *render_cluster_new(struct arena *a, const struct object_k
                 .cluster = { .ops = &ops },
                 .arena = a,
                 .composite = object_key_copy(a, composite),
+                .below = below,
                 .cache = object_cache_new(0),
         };
         arena_pin(a, c, unref);

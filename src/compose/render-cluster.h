@@ -9,8 +9,10 @@
 
 struct render_cluster;
 
-/* Lives in the arena, with everything that is put into it. */
-struct render_cluster *render_cluster_new(struct arena *a, const struct object_key *composite);
+/* Lives in the arena, with everything that is put into it. What is in `below`, if there is one, is in this one as well, until it is
+ * written or deleted here; it is left as it is, and others may stand on it too. */
+struct render_cluster *render_cluster_new(struct arena *a, const struct object_key *composite,
+                                          const struct render_cluster *below);
 struct cluster *render_cluster(struct render_cluster *c);
 
 /* As it is; a later one of the same name replaces an earlier one. */

@@ -127,30 +127,45 @@ int render_prepare(struct arena *a, const struct value *composition, const struc
         return e;
 }
 
-static int add_objects(struct render *r, const struct value *list, struct err *err)
+static int add_objects(struct arena *a, struct render_cluster *cluster, const struct value *list, struct err *err)
 {
         VALUE_FOREACH_ITEM (item, list) {
                 const struct value *object;
-                int e = value_settle(r->arena, item, &object, err);
+                int e = value_settle(a, item, &object, err);
 
                 if (e < 0)
                         return e;
-                render_cluster_add(r->cluster, object);
+                render_cluster_add(cluster, object);
         }
+        return 0;
+}
+
+int render_share(struct arena *a, const struct value *required, const struct value *credentials,
+                 const struct render_cluster **ret, struct err *err)
+{
+        struct object_key none = { 0 };
+        struct render_cluster *cluster = render_cluster_new(a, &none, NULL);
+        int e;
+
+        if ((e = add_objects(a, cluster, required, err)) < 0 || (e = add_objects(a, cluster, credentials, err)) < 0)
+                return e;
+        *ret = cluster;
         return 0;
 }
 
 static int make_cluster(struct render *r, struct err *err)
 {
         struct object_key key = object_key_of(r->composite);
-        int e;
+        const struct render_cluster *shared = r->in->shared;
+        int e = shared ? 0 : render_share(r->arena, r->in->required, r->in->credentials, &shared, err);
 
-        r->cluster = render_cluster_new(r->arena, &key);
-        if ((e = add_objects(r, r->in->required, err)) < 0 || (e = add_objects(r, r->in->credentials, err)) < 0 ||
-            (e = add_objects(r, r->in->observed, err)) < 0)
+        if (e < 0)
                 return e;
-        render_cluster_add(r->cluster, r->composite);
-        return 0;
+        r->cluster = render_cluster_new(r->arena, &key, shared);
+        e = add_objects(r->arena, r->cluster, r->in->observed, err);
+        if (e >= 0)
+                render_cluster_add(r->cluster, r->composite);
+        return e;
 }
 
 static int check_kind(const struct value *composite, struct err *err)

@@ -3,6 +3,8 @@
 
 #include "reconcile.h"
 
+struct render_cluster;
+
 struct render_input {
         const struct value *composite;
         const struct value *composition;
@@ -11,8 +13,9 @@ struct render_input {
         const struct value *observed; /* lists of objects; NULL: none */
         const struct value *required;
         const struct value *credentials;
-        const struct value *schemas; /* OpenAPI v3 documents */
-        const struct value *context; /* what the first step finds in the context; NULL: nothing */
+        const struct render_cluster *shared; /* required and credentials, from render_share; NULL: those above */
+        const struct value *schemas;         /* OpenAPI v3 documents */
+        const struct value *context;         /* what the first step finds in the context; NULL: nothing */
         struct registry *registry;
         bool wants_records; /* with what each step changed */
         struct features features;
@@ -36,6 +39,10 @@ struct render_output {
 /* The revision of a Composition, for all renders with it. */
 int render_prepare(struct arena *a, const struct value *composition, const struct value **ret_revision,
                    struct err *err);
+
+/* Required resources and credentials, for all renders that find them. */
+int render_share(struct arena *a, const struct value *required, const struct value *credentials,
+                 const struct render_cluster **ret, struct err *err);
 
 /* A composite that was never created gets the identity that its name gives it, always the same. */
 const struct value *render_with_identity(struct arena *a, const struct value *composite);

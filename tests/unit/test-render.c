@@ -367,7 +367,7 @@ TEST(the_cluster_has_what_it_was_given_and_no_more)
         struct cluster *c;
 
         begin();
-        c = render_cluster(render_cluster_new(&arena, &missing));
+        c = render_cluster(render_cluster_new(&arena, &missing, NULL));
         for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
                 _cleanup_err_ struct err err = { 0 };
 
@@ -383,6 +383,48 @@ TEST(the_cluster_has_what_it_was_given_and_no_more)
         ASSERT_INT(cluster_delete_collection(c, &run, &list, &req, &found, NULL), ERR_UNSUPPORTED);
         ASSERT_INT(cluster_watch(c, &run, &watch, &w, NULL), ERR_UNSUPPORTED);
         cluster_free(c);
+        end();
+}
+
+TEST(clusters_stand_on_one_that_they_leave_as_it_is)
+{
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+        struct list_request list = { .gvk = missing.gvk };
+        struct get_request get = { 0 };
+        struct write_request req = { 0 };
+        struct render_cluster *below, *first, *second;
+        struct write_result result;
+        struct object_list found;
+        struct object *object;
+
+        begin();
+        below = render_cluster_new(&arena, &missing, NULL);
+        render_cluster_add(below, parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}"));
+        render_cluster_add(below, parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}"));
+        first = render_cluster_new(&arena, &missing, below);
+        second = render_cluster_new(&arena, &missing, below);
+        render_cluster_add(first, parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"c\"}}"));
+        get.key = req.key = (struct object_key) { .gvk = missing.gvk, .name = STR("a") };
+        req.verb = WRITE_UPDATE;
+        req.body = parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"},\"x\":1}");
+        ASSERT(cluster_write(render_cluster(first), &run, &req, &result, NULL) >= 0);
+        ASSERT(cluster_list(render_cluster(first), &run, &list, &found, NULL) >= 0);
+        ASSERT_INT(found.n, 3);
+        check_value("what is below", found.values[0],
+                    "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}");
+        ASSERT(found.values[2] == req.body || found.values[1] == req.body);
+        req.verb = WRITE_DELETE;
+        ASSERT(cluster_write(render_cluster(first), &run, &req, &result, NULL) >= 0);
+        ASSERT_INT(cluster_get(render_cluster(first), &run, &get, &object, NULL), ERR_NOT_FOUND);
+        ASSERT(cluster_list(render_cluster(first), &run, &list, &found, NULL) >= 0);
+        ASSERT_INT(found.n, 2);
+        req.key.name = STR("b");
+        ASSERT(cluster_write(render_cluster(first), &run, &req, &result, NULL) >= 0);
+        ASSERT(cluster_list(render_cluster(first), &run, &list, &found, NULL) >= 0);
+        ASSERT_INT(found.n, 1);
+        ASSERT(cluster_get(render_cluster(second), &run, &get, &object, NULL) >= 0);
+        ASSERT(cluster_list(render_cluster(second), &run, &list, &found, NULL) >= 0);
+        ASSERT_INT(found.n, 2);
         end();
 }
 
