@@ -301,7 +301,6 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
                 .registry = r->in->registry,
                 .type = &type,
                 .features = r->in->features,
-                .cache = r->in->cache,
                 .is_realtime = true,
                 .wants_records = r->in->wants_records,
                 .context = r->in->context,

@@ -19,7 +19,6 @@ struct render_input {
         struct registry *registry;
         bool wants_records; /* with what each step changed */
         struct features features;
-        struct fn_cache *cache; /* NULL: none */
 };
 
 struct render_output {

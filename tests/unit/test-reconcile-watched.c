@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include "condition.h"
+#include "fn-cache.h"
 #include "functions.h"
 #include "reconcile.h"
 #include "requirements-memory.h"
@@ -268,6 +269,46 @@ TEST(a_deleted_composite_is_forgotten)
         ASSERT(!composite());
         ASSERT_INT(requirements_memory_size(options.memory).n_composites, 0);
         requirements_memory_free(options.memory);
+        tear_down();
+}
+
+/* --- The response cache --- */
+
+/* As if it were far away: requests have their tags. */
+static int far_call(struct function *f, struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        return act(r, req, rsp, err);
+}
+
+static void far_free(struct function *f)
+{
+        free(f);
+}
+
+TEST(a_settled_composite_calls_no_function_that_is_cached)
+{
+        static const struct function_ops ops = { .call = far_call, .free = far_free };
+        struct function *far = xcalloc(1, sizeof(*far));
+
+        set_up(STEPS);
+        *far = (struct function) { .ops = &ops, .name = STR("f"), .revision = STR("f-1"), .wants_tag = true };
+        atomic_init(&far->references, 1);
+        registry_set(registry, STR("actor"), far);
+        ASSERT(fn_cache_new(&(struct fn_cache_options) { 0 }, &options.cache, NULL) >= 0);
+        options.features = features_with(options.features, FEATURE_FUNCTION_RESPONSE_CACHE, true);
+        watch("a");
+        for (int i = 0; i < 4; i++)
+                reconcile(NULL);
+        calls = 0;
+        for (int i = 0; i < 3; i++) {
+                struct reconcile_result result = reconcile(NULL);
+
+                ASSERT(result.records[0].was_cached && result.records[1].was_cached);
+                ASSERT(result.requeue_after_ns > 0); /* when the answer is no longer good */
+                check_value("refs", refs(), "[" REF("a") "]");
+        }
+        ASSERT_INT(calls, 0);
+        fn_cache_free(options.cache);
         tear_down();
 }
 
