@@ -189,44 +189,45 @@ static const struct value *state_value(struct arena *a, struct fn_state *s)
         return value_put(a, object_builder_finish(&b));
 }
 
-static void collect_secrets(const struct step_state *s, struct redactor *ret)
+/* The secrets of the request, collected when they are first needed. */
+static struct redactor *redactor_of(struct step_state *s)
 {
-        redactor_init(ret, step_arena(s));
-        redactor_add_request(ret, &s->req);
-}
-
-static const struct value *diff(struct step_state *s, struct redactor *redactor, const struct fn_state *desired,
-                                const struct fn_response *rsp)
-{
-        struct fn_state before = *desired, after = rsp->desired;
-        struct arena *a = step_arena(s);
-
-        return redact_value(redactor, value_diff(a, state_value(a, &before), state_value(a, &after), true));
-}
-
-void step_finish(struct step_state *s, const struct fn_state *desired, struct fn_response *rsp)
-{
-        struct step_record *record = s->record;
-        struct redactor redactor;
-
-        /* Most responses say nothing that a secret could be in. */
-        if (rsp->n_results || rsp->n_conditions || s->c->wants_diff) {
-                collect_secrets(s, &redactor);
-                redactor_add_state(&redactor, &rsp->desired);
-                redact_response(&redactor, rsp);
+        if (!s->redactor) {
+                s->redactor = ARENA_NEW(step_arena(s), struct redactor);
+                redactor_init(s->redactor, step_arena(s));
+                redactor_add_request(s->redactor, &s->req);
         }
-        if (s->c->wants_diff)
-                record->desired_diff = diff(s, &redactor, desired, rsp);
-        record->results = rsp->results;
-        record->n_results = rsp->n_results;
+        return s->redactor;
+}
+
+void step_redact(struct step_state *s, struct fn_response *rsp)
+{
+        /* Most responses say nothing that a secret could be in. */
+        if (rsp->n_results == 0 && rsp->n_conditions == 0)
+                return;
+        redactor_add_state(redactor_of(s), &rsp->desired);
+        redact_response(s->redactor, rsp);
 }
 
 void step_redact_error(struct step_state *s, struct err *err)
 {
-        struct redactor redactor;
+        if (err)
+                redact_error(redactor_of(s), err);
+}
 
-        if (!err)
-                return;
-        collect_secrets(s, &redactor);
-        redact_error(&redactor, err);
+static const struct value *diff(struct step_state *s, const struct fn_state *desired, const struct fn_response *rsp)
+{
+        struct fn_state before = *desired, after = rsp->desired;
+        struct arena *a = step_arena(s);
+
+        redactor_add_state(redactor_of(s), &rsp->desired);
+        return redact_value(s->redactor, value_diff(a, state_value(a, &before), state_value(a, &after), true));
+}
+
+void step_finish(struct step_state *s, const struct fn_state *desired, const struct fn_response *rsp)
+{
+        if (s->c->wants_diff)
+                s->record->desired_diff = diff(s, desired, rsp);
+        s->record->results = rsp->results;
+        s->record->n_results = rsp->n_results;
 }

@@ -30,6 +30,7 @@ struct step_state {
         size_t n_offered_schemas;
         struct step_fetch *fetches;
         size_t n_fetches;
+        struct redactor *redactor; /* NULL until it is needed */
 };
 
 static inline struct arena *step_arena(const struct step_state *s)
@@ -62,9 +63,11 @@ void step_remember(struct step_state *s, const struct fn_response *rsp);
 void step_note_watches(struct step_state *s, const struct fn_response *rsp, const struct fn_watch *cached,
                        size_t n_cached);
 
-/* Redacts results and conditions, and ends the record. */
-void step_finish(struct step_state *s, const struct fn_state *desired, struct fn_response *rsp);
-
-/* Redacts an error that a function may have worded. */
+/* Takes secrets out of results and conditions, and out of an error that a function may have worded. */
+void step_redact(struct step_state *s, struct fn_response *rsp);
 void step_redact_error(struct step_state *s, struct err *err);
+
 void step_note_dependencies(struct step_state *s);
+
+/* Ends the record of a step that went well. */
+void step_finish(struct step_state *s, const struct fn_state *desired, const struct fn_response *rsp);

@@ -333,6 +333,7 @@ static int call_or_recall(struct step_state *s, struct fn_response *rsp, struct 
         r = call_until_stable(s, rsp, err);
         if (r < 0)
                 return r;
+        step_redact(s, rsp); /* before it is kept anywhere */
         if (!is_fatal(rsp))
                 step_remember(s, rsp);
         step_note_watches(s, rsp, NULL, 0);

@@ -31,11 +31,10 @@ static void put(const char *json)
                 test_fail(__FILE__, __LINE__, "%s: %s", json, err_message(&err));
 }
 
-#define THING(namespace, name, labels)                                                                            \
-        "{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"namespace\":\"" namespace "\",\"name\":" \
-                                                                                                   "\"" name      \
-                                                                                                   "\","          \
-                                                                                                   "\"labels\""   \
+#define THING(namespace, name, labels)                                                                             \
+        "{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"namespace\":\"" namespace "\",\"name\":"  \
+                                                                                                   "\"" name "\"," \
+                                                                                                   "\"labels\""    \
                                                                                                    ":" labels "}}"
 #define SECRET_VALUE   "s3cr3t-value"
 #define SECRET_ENCODED "czNjcjN0LXZhbHVl"
@@ -600,6 +599,31 @@ TEST(secrets_are_not_in_records)
                 step.credentials = parse("[{\"name\":\"c\",\"source\":\"Secret\",\"secretRef\":{\"namespace\":\"ns\","
                                          "\"name\":\"s\"}}]");
         }
+        tear_down();
+}
+
+static int repeat_observed(struct run *r, struct fn_request *req, struct fn_response *ret, struct err *err)
+{
+        fn_response_init(ret, req);
+        fn_response_add_result(r->arena, ret, FN_SEVERITY_NORMAL, "it is " SECRET_VALUE);
+        return 0;
+}
+
+TEST(secrets_are_not_in_cached_results)
+{
+        static const struct fn_bytes connection = { STR_INIT("password"), STR_INIT(SECRET_VALUE) };
+        struct fn_cached found;
+        struct fn_cache_key cached = { STR("f"), STR("f-1"), STR_NONE, false };
+
+        set_up();
+        use_cache();
+        observed.composite.connection = (struct fn_bytes_map) { &connection, 1 };
+        use(repeat_observed, "f-1");
+        run_ok();
+        ASSERT_STR(record.results[0].message, STR("it is **REDACTED**"));
+        cached.tag = rsp.tag;
+        ASSERT(fn_cache_get(context.cache, &arena, &cached, &found));
+        ASSERT_STR(found.response.results[0].message, STR("it is **REDACTED**"));
         tear_down();
 }
 
