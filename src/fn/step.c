@@ -250,21 +250,24 @@ static void explain_timeout(const struct step_state *s, int64_t allowed_ns, stru
         err_set_reason(err, said.reason);
 }
 
-/* To the millisecond, so that the time that was left of a run reads like what somebody has set. */
-static int64_t allowed_ns(struct deadline deadline)
+/* How long one call may take: what is set, or what is left of the run, to the millisecond. */
+static int64_t allow(const struct step_state *s, struct deadline *deadline)
 {
-        return (deadline_remaining_ns(deadline) + 500000) / 1000000 * 1000000;
+        struct deadline own = deadline_after_ns(s->c->timeout_ns);
+
+        if (s->c->timeout_ns && own.mono_ns < deadline->mono_ns) {
+                *deadline = own;
+                return s->c->timeout_ns;
+        }
+        return deadline_is_none(*deadline) ? 0 : (deadline_remaining_ns(*deadline) + 500000) / 1000000 * 1000000;
 }
 
 static int call(struct step_state *s, struct fn_response *rsp, struct err *err)
 {
         struct run run = *s->c->run;
-        int64_t allowed;
+        int64_t allowed_ns = allow(s, &run.deadline);
         int r;
 
-        if (s->c->timeout_ns)
-                run.deadline = deadline_earliest(run.deadline, deadline_after_ns(s->c->timeout_ns));
-        allowed = deadline_is_none(run.deadline) ? 0 : allowed_ns(run.deadline);
         *rsp = (struct fn_response) { .ttl_ns = FN_TTL_ABSENT };
         r = s->function->ops->call(s->function, &run, &s->req, rsp, err);
         s->record->calls++;
@@ -274,7 +277,7 @@ static int call(struct step_state *s, struct fn_response *rsp, struct err *err)
                 return 0;
         step_redact_error(s, err);
         if (r == ERR_TIMEOUT && deadline_has_passed(run.deadline))
-                explain_timeout(s, allowed, err);
+                explain_timeout(s, allowed_ns, err);
         return r;
 }
 
