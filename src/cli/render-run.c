@@ -131,6 +131,8 @@ static int load(struct session *s, struct arguments arguments, struct err *err)
         s->schemas = render_schemas_new(s->arena, &s->files);
         s->revisions = ARENA_NEW_ARRAY(s->arena, const struct value *, s->files.compositions.n);
         s->input.registry = s->registry;
+        s->input.timeout_setting = "--timeout";
+        s->input.timeout_ns = settings_int(s->settings, "timeout");
         return 0;
 }
 

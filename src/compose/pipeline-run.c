@@ -99,6 +99,7 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                 .features = r->options->features,
                 .policy = r->options->extra_resources,
                 .timeout_ns = r->options->step_timeout_ns,
+                .run_timeout_ns = r->options->timeout_ns,
                 .timeout_setting = r->options->timeout_setting,
                 .cache = r->options->cache,
                 .memory = r->options->memory,

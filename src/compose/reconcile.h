@@ -25,8 +25,9 @@ struct reconcile_options {
         struct features features;
         enum extra_resources_policy extra_resources;
         int64_t step_timeout_ns;
-        const char *timeout_setting;        /* see struct step_context */
-        struct fn_cache *cache;             /* of responses; NULL: none */
+        int64_t timeout_ns;          /* of the run, for the error of a call that takes all that is left; 0: not known */
+        const char *timeout_setting; /* see struct step_context */
+        struct fn_cache *cache;      /* of responses; NULL: none */
         struct requirements_memory *memory; /* of what steps asked for; NULL: none */
         bool is_realtime;                   /* no requeue while resources are not ready: watches will tell */
         int64_t poll_interval_ns;           /* of a controller that is not realtime; a composite may have its own */

@@ -301,6 +301,8 @@ static int reconcile(struct render *r, struct render_output *ret, struct err *er
                 .registry = r->in->registry,
                 .type = &type,
                 .features = r->in->features,
+                .timeout_setting = r->in->timeout_setting,
+                .timeout_ns = r->in->timeout_ns,
                 .is_realtime = true,
                 .wants_records = r->in->wants_records,
                 .context = r->in->context,

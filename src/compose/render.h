@@ -19,6 +19,8 @@ struct render_input {
         struct registry *registry;
         bool wants_records; /* with what each step changed */
         struct features features;
+        const char *timeout_setting; /* see struct step_context; NULL: errors of calls without time are upstream's */
+        int64_t timeout_ns;          /* of the render, for such errors */
 };
 
 struct render_output {

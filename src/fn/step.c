@@ -250,7 +250,7 @@ static void explain_timeout(const struct step_state *s, int64_t allowed_ns, stru
         err_set_reason(err, said.reason);
 }
 
-/* How long one call may take: what is set, or what is left of the run, to the millisecond. */
+/* How long one call may take, as an error says it: what is set for it, or for the run, or else what is left, to the millisecond. */
 static int64_t allow(const struct step_state *s, struct deadline *deadline)
 {
         struct deadline own = deadline_after_ns(s->c->timeout_ns);
@@ -259,7 +259,9 @@ static int64_t allow(const struct step_state *s, struct deadline *deadline)
                 *deadline = own;
                 return s->c->timeout_ns;
         }
-        return deadline_is_none(*deadline) ? 0 : (deadline_remaining_ns(*deadline) + 500000) / 1000000 * 1000000;
+        if (s->c->run_timeout_ns || deadline_is_none(*deadline))
+                return s->c->run_timeout_ns;
+        return (deadline_remaining_ns(*deadline) + 500000) / 1000000 * 1000000;
 }
 
 static int call(struct step_state *s, struct fn_response *rsp, struct err *err)

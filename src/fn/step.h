@@ -82,8 +82,10 @@ struct step_context {
         struct features features;
         enum extra_resources_policy policy;
         int64_t timeout_ns; /* of one call; 0: the run's deadline alone */
-        const char *
-                timeout_setting; /* what allows more time, e.g. "--timeout", for the error of a call that has none left; or NULL */
+        /* For the error of a call that takes all the time there is: what allows more, e.g. "--timeout", or NULL and it says neither; and
+         * how long the whole run may take, 0 when that is not known. */
+        const char *timeout_setting;
+        int64_t run_timeout_ns;
         struct fn_cache *cache;             /* FunctionResponseCache; NULL: none */
         struct requirements_memory *memory; /* RequirementsCache; NULL: none */
         bool wants_diff;

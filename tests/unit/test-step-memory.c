@@ -663,16 +663,18 @@ static int take_too_long(struct run *r, struct fn_request *req, struct fn_respon
 TEST(a_call_that_takes_too_long_says_what_to_do)
 {
         static const struct {
-                int64_t step_ns, run_ns;
+                int64_t step_ns, left_ns, run_ns;
                 const char *setting, *message;
         } cases[] = {
-                { 20 * SECOND, 0, "--step-timeout",
+                { 20 * SECOND, 0, 0, "--step-timeout",
                   UPSTREAM ": function \"f\" of step \"s\" did not answer within 20s; --step-timeout allows more" },
-                { 0, 90 * SECOND, "--timeout",
+                { 0, 90 * SECOND, 0, "--timeout",
                   UPSTREAM ": function \"f\" of step \"s\" did not answer within 1m30s; --timeout allows more" },
-                { 20 * SECOND, 5 * SECOND, "--timeout",
+                { 20 * SECOND, 5 * SECOND, 0, "--timeout",
                   UPSTREAM ": function \"f\" of step \"s\" did not answer within 5s; --timeout allows more" },
-                { 20 * SECOND, 0, NULL, UPSTREAM },
+                { 0, 59 * SECOND, 60 * SECOND, "--timeout",
+                  UPSTREAM ": function \"f\" of step \"s\" did not answer within 1m0s; --timeout allows more" },
+                { 20 * SECOND, 0, 0, NULL, UPSTREAM },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -684,8 +686,9 @@ TEST(a_call_that_takes_too_long_says_what_to_do)
                 use(take_too_long, "f-1");
                 context.timeout_ns = cases[i].step_ns;
                 context.timeout_setting = cases[i].setting;
-                if (cases[i].run_ns)
-                        run.deadline = deadline_after_ns(cases[i].run_ns);
+                context.run_timeout_ns = cases[i].run_ns;
+                if (cases[i].left_ns)
+                        run.deadline = deadline_after_ns(cases[i].left_ns);
                 ASSERT_INT(run_step(&err), ERR_TIMEOUT);
                 ASSERT_TEXT(err_message(&err), cases[i].message);
                 clock_use(NULL);
