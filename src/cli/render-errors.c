@@ -127,17 +127,23 @@ void render_warn_of_composition(struct arena *a, const struct command *c, const 
 
 /* --- Steps --- */
 
-/* The number of the step that the error is about; -1 when it is about none of this Composition's. */
-static ptrdiff_t step_of(struct arena *a, const struct manifest *composition, const struct render_output *out,
-                         const struct err *err)
+/* The step that the error is about; NULL when it is about none. */
+static const struct step_record *failed_step(struct arena *a, const struct render_output *out, const struct err *err)
 {
-        struct str step = out->n_records ? out->records[out->n_records - 1].step : STR("");
-        struct str said = arena_printf(a, "pipeline step \"%.*s\"", STR_ARG(step));
+        const struct step_record *last = out->n_records ? &out->records[out->n_records - 1] : NULL;
+
+        if (!last ||
+            str_find(str_from(err_message(err)), arena_printf(a, "pipeline step \"%.*s\"", STR_ARG(last->step))) < 0)
+                return NULL;
+        return last;
+}
+
+/* Its number in the pipeline; -1 for a step that stands for other fields of the Composition. */
+static ptrdiff_t number_of(const struct value *composition, struct str step)
+{
         ptrdiff_t i = 0;
 
-        if (step.n == 0 || str_find(str_from(err_message(err)), said) < 0)
-                return -1;
-        VALUE_FOREACH_ITEM (item, value_find(composition->object, "spec", "pipeline")) {
+        VALUE_FOREACH_ITEM (item, value_find(composition, "spec", "pipeline")) {
                 if (str_equal(value_str(value_get(item, STR("step")) ?: value_get(item, STR("name"))), step))
                         return i;
                 i++;
@@ -169,10 +175,9 @@ static struct str path_in_input(struct arena *a, const struct value *input, stru
         return found;
 }
 
-static struct str place_of(struct arena *a, const struct manifest *composition, size_t i, const struct err *err)
+static struct str place_in_step(struct arena *a, const struct value *step, size_t i, struct str message)
 {
-        const struct value *step = value_item(value_find(composition->object, "spec", "pipeline"), i);
-        struct str message = str_from(err_message(err)), below;
+        struct str below;
 
         if (str_find(message, STR("unknown function \"")) >= 0)
                 return arena_printf(a, "spec.pipeline[%zu].functionRef.name", i);
@@ -181,6 +186,18 @@ static struct str place_of(struct arena *a, const struct manifest *composition, 
         below = path_in_input(a, value_get(step, STR("input")), message);
         return below.n ? arena_printf(a, "spec.pipeline[%zu].input.%.*s", i, STR_ARG(below))
                        : arena_printf(a, "spec.pipeline[%zu]", i);
+}
+
+static struct str place_of(struct arena *a, const struct value *composition, struct str step, struct str message)
+{
+        const struct value *spec = value_get(composition, STR("spec"));
+        ptrdiff_t i = number_of(composition, step);
+        struct str below;
+
+        if (i >= 0)
+                return place_in_step(a, value_item(value_get(spec, STR("pipeline")), (size_t)i), (size_t)i, message);
+        below = path_in_input(a, spec, message);
+        return below.n ? arena_printf(a, "spec.%.*s", STR_ARG(below)) : STR("spec");
 }
 
 /* A name that a function of the files or of the program has and that is nearly this one. */
@@ -203,7 +220,7 @@ static void add_way_out(struct arena *a, const struct render_files *files, const
         _cleanup_buf_ struct buf timeout = BUF_INIT(0);
         const char *near = NULL;
 
-        if (str_find(message, STR("code = DeadlineExceeded")) >= 0) {
+        if (str_find(message, STR("code = DeadlineExceeded")) >= 0 && str_find(message, STR("--timeout")) < 0) {
                 duration_append(&timeout, timeout_ns);
                 render_hint(err,
                             "; function \"%.*s\" gave no answer within %s: look whether it runs where it is called and "
@@ -219,12 +236,13 @@ static void add_way_out(struct arena *a, const struct render_files *files, const
 int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composition,
                   const struct render_output *out, int64_t timeout_ns, struct err *err)
 {
-        ptrdiff_t step = step_of(a, composition, out, err);
+        const struct step_record *step = failed_step(a, out, err);
 
-        if (step < 0)
+        if (!step)
                 return err->code;
-        add_way_out(a, files, &out->records[out->n_records - 1], timeout_ns, err);
-        return manifest_error(composition, place_of(a, composition, (size_t)step, err), err);
+        add_way_out(a, files, step, timeout_ns, err);
+        return manifest_error(composition, place_of(a, composition->object, step->step, str_from(err_message(err))),
+                              err);
 }
 
 /* --- Nothing --- */

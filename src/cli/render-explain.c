@@ -5,6 +5,7 @@
 #include "limits.h"
 #include "patch.h"
 #include "path.h"
+#include "redact.h"
 #include "render-changes.h"
 #include "render-print.h"
 #include "render-text.h"
@@ -175,6 +176,10 @@ static bool is_same(const struct value *a, const struct value *b)
 /* Records have no secrets in them, so that what comes out cannot be compared with them. */
 static bool is_hidden(const struct explanation *e, const struct path *path)
 {
+        const struct value *last = after_step(e, e->out->n_records, path);
+
+        if (str_find(value_str(last), STR(REDACTED)) >= 0)
+                return true;
         return e->is_secret && path->n > 0 &&
                (str_equal(path->segments[0].key, STR("data")) || str_equal(path->segments[0].key, STR("stringData")));
 }

@@ -204,6 +204,17 @@ static void flush(struct session *s)
         buf_clear(&s->out);
 }
 
+/* Whether the error begins with the place of the composite already. */
+static bool names_it(struct arena *a, const struct manifest *composite, const struct err *err)
+{
+        struct str message = str_from(err_message(err));
+        struct str object = arena_printf(a, " %.*s \"%.*s\": ", STR_ARG(gvk_of(composite->object).kind),
+                                         STR_ARG(meta_name(composite->object)));
+
+        return str_cut_prefix(&message, composite->source->name) &&
+               str_find_char(message, ' ') == str_find(message, object);
+}
+
 static void render_next(struct session *s, struct arena *a, size_t i)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -213,7 +224,7 @@ static void render_next(struct session *s, struct arena *a, size_t i)
         if (r >= 0)
                 return;
         /* With one there is no doubt which. */
-        if (s->files.composites.n > 1)
+        if (s->files.composites.n > 1 && !names_it(a, &s->files.composites.p[i], &err))
                 manifest_error(&s->files.composites.p[i], STR(""), &err);
         command_print_error(s->command, &err);
         s->has_failed = true;
