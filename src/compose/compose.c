@@ -402,5 +402,6 @@ int compose(struct reconcile *r, struct err *err)
                 return e;
         r->connection = desired.composite.connection;
         r->ready = desired.has_composite ? desired.composite.ready : FN_READY_UNSPECIFIED;
-        return apply_status(r, &desired, err);
+        e = apply_status(r, &desired, err);
+        return e < 0 ? e : patch_composite(r, &desired, err);
 }

@@ -131,6 +131,10 @@ const struct value *reconcile_with_watched(struct reconcile *r, const struct val
 
 int compose(struct reconcile *r, struct err *err);
 
+/* --- composite-patch.c: fields of the composite that are not its status (8.3) --- */
+
+int patch_composite(struct reconcile *r, struct fn_state *desired, struct err *err);
+
 /* --- publish.c: the connection secret (1.7) --- */
 
 int publish(struct reconcile *r, struct err *err);

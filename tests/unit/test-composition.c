@@ -332,6 +332,17 @@ static const struct {
           "[{type: FromEnvironmentFieldPath, fromFieldPath: a, toFieldPath: spec.a}]}]}",
           NULL, NULL, "{\"a\":{\"a\":1}}", 1, "Normal Composed resource \"a\" is not yet ready",
           "False Unready resources: a" },
+        { "a patch to the composite that needs what is not there is told, and the rest goes on",
+          "{resources: [{name: a, base: {apiVersion: e.org/v1, kind: A, spec: {i: 1}}, patches: [{type: "
+          "ToCompositeFieldPath, fromFieldPath: status.none, toFieldPath: spec.none, policy: {fromFieldPath: "
+          "Required}}]}]}",
+          "[" OBSERVED("a1", KEY("a"), "A", READY) "]", NULL, "{\"a\":{\"i\":1}}", 1,
+          "Warning Pipeline step \"patch-and-transform\": cannot render composed resource \"a\" "
+          "\"ToCompositeFieldPath\" "
+          "patch at index 0: ignoring 'policy.fromFieldPath: Required' because 'to' resource already exists: "
+          "status.none: "
+          "no such field",
+          "True " },
         { "what a pipeline ignores is told", "{mode: Pipeline, pipeline: [], resources: []}", NULL, NULL, "{}", 0,
           "Warning Composition \"carts\" has mode Pipeline: its spec.resources is ignored", "True " },
 };
@@ -412,4 +423,26 @@ TEST(what_goes_wrong_is_told)
                 registry_free(r.registry);
                 end();
         }
+}
+
+TEST(resources_patch_any_field_of_the_composite)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct rendered r;
+
+        begin();
+        render("patch",
+               "{resources: [{name: a, base: {apiVersion: e.org/v1, kind: A}, patches: [{type: ToCompositeFieldPath, "
+               "fromFieldPath: status.id, toFieldPath: spec.id}, {type: ToCompositeFieldPath, fromFieldPath: "
+               "status.id, "
+               "toFieldPath: 'metadata.annotations[id]'}, {type: ToCompositeFieldPath, fromFieldPath: status.id, "
+               "toFieldPath: status.id}]}]}",
+               "[" OBSERVED("a1", KEY("a"), "A", "status: {id: i-1}") "]", NULL, &r, &err);
+        ASSERT_INT(err.code, 0);
+        ASSERT_STR(value_str(value_find(r.out.composite, "spec", "id")), STR("i-1"));
+        ASSERT_STR(value_str(value_find(r.out.composite, "metadata", "annotations", "id")), STR("i-1"));
+        ASSERT_STR(value_str(value_find(r.out.composite, "status", "id")), STR("i-1"));
+        ASSERT_INT(value_count(value_find(r.out.composite, "spec", "crossplane", "resourceRefs")), 1);
+        registry_free(r.registry);
+        end();
 }

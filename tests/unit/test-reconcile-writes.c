@@ -331,3 +331,35 @@ TEST(keys_that_are_left_in_the_secret_are_no_reason_to_write)
         ASSERT_INT(faulty.n_writes, 0);
         tear_down();
 }
+
+/* --- Resources of the Composition itself --- */
+
+TEST(resources_patch_any_field_of_the_composite_once)
+{
+        for (size_t s = 0; s < _SCOPES; s++) {
+                set_up((enum scope)s, NULL);
+                functions_register_native(registry);
+                make_revision(make_composition("apps", 0, 0,
+                                               "{spec: {mode: Resources, pipeline: null, resources: [{name: bucket, "
+                                               "base: {apiVersion: s3.example.org/v1, kind: Bucket, metadata: "
+                                               "{namespace: default}, spec: {size: 7}}, patches: [{type: "
+                                               "ToCompositeFieldPath, fromFieldPath: spec.size}, {type: "
+                                               "ToCompositeFieldPath, fromFieldPath: spec.class, toFieldPath: "
+                                               "'metadata.annotations[class]'}, {type: ToCompositeFieldPath, "
+                                               "fromFieldPath: spec.class, toFieldPath: status.url}]}]}}"),
+                              1, true);
+                make_composite("web", "{size: 3}");
+                reconcile_ok(); /* makes the bucket */
+                ASSERT_INT(value_int(value_find(get(&key), "spec", "size"), 0), 3);
+                reconcile_ok();
+                ASSERT_INT(value_int(value_find(get(&key), "spec", "size"), 0), 7);
+                ASSERT_STR(meta_annotation(get(&key), STR("class")), STR("standard"));
+                ASSERT_STR(value_str(value_find(get(&key), "status", "url")), STR("standard"));
+                ASSERT(condition("Synced").status == CONDITION_TRUE);
+                ASSERT(condition("Responsive").status == CONDITION_TRUE);
+                settle();
+                reconcile_ok();
+                ASSERT_INT(faulty.n_writes, 0);
+                tear_down();
+        }
+}
