@@ -26,7 +26,7 @@ static void look_at_state(struct arena *a, struct fn_state *s)
         s->encoded = STR_NONE;
 }
 
-static void write_request(struct arena *a, const struct fn_request *req, struct buf *b)
+static void write_request(struct arena *a, struct fn_request *req, struct buf *b)
 {
         int r = fn_request_encode(a, req, b, NULL);
 

@@ -1,8 +1,10 @@
 /* The first byte chooses a message type, the second the options, the rest is a message on the wire. Whatever is accepted
- * must come back equal from its own encoding, and that encoding must not change any more. */
+ * must come back equal from its own encoding, and that encoding must not change any more. Sorting its maps changes nothing that
+ * it means, and what is sorted is not sorted again. */
 #include "fuzz.h"
 
 #include "buf.h"
+#include "proto-sort.h"
 #include "proto-tables.h"
 #include "test-proto-tables.h"
 
@@ -59,6 +61,20 @@ static void check(struct arena *a, const struct proto_message *m, const struct v
         assert(str_equal(buf_str(&first), buf_str(&second)));
 }
 
+static void check_sorted(struct arena *a, const struct proto_message *m, struct str message, const struct value *v,
+                         const struct proto_options *options)
+{
+        const struct value *same;
+        struct str sorted, again;
+        int r = proto_sort_maps(a, m, message, &sorted, NULL);
+
+        assert(r == 0 && sorted.n == message.n);
+        r = proto_decode(a, m, sorted, options, &same, NULL);
+        assert(r == 0 && value_equal(v, same));
+        r = proto_sort_maps(a, m, sorted, &again, NULL);
+        assert(r == 0 && again.p == sorted.p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_arena_ struct arena a;
@@ -76,9 +92,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         options.max_depth = data[1] & 0x80 ? 10 : 0;
         message = str_make((const char *)data + 2, size - 2);
         walk(message);
-        if (proto_decode(&a, m, message, &options, &v, &err) == 0)
+        if (proto_decode(&a, m, message, &options, &v, &err) == 0) {
                 check(&a, m, v, &options);
-        else
+                check_sorted(&a, m, message, v, &options);
+        } else {
                 assert(!v && str_starts_with(str_from(err_message(&err)), STR("cannot decode ")));
+        }
         return 0;
 }
