@@ -90,18 +90,10 @@ static int append_resource(struct buf *b, uint32_t number, const struct fn_resou
         return r;
 }
 
-static int append_state(struct buf *b, uint32_t number, const struct fn_state *s, struct err *err)
+static int append_state_contents(struct buf *b, const struct fn_state *s, struct err *err)
 {
-        size_t start;
         int r = 0;
 
-        if (!s->is_present)
-                return 0;
-        if (s->encoded.p) {
-                proto_append_bytes_field(b, number, s->encoded);
-                return 0;
-        }
-        start = begin(b, number);
         if (s->has_composite)
                 r = append_resource(b, 1, &s->composite, err);
         for (size_t i = 0; i < s->n_resources && r >= 0; i++) {
@@ -111,6 +103,22 @@ static int append_state(struct buf *b, uint32_t number, const struct fn_state *s
                 r = append_resource(b, 2, &s->resources[i], err);
                 end(b, entry);
         }
+        return r;
+}
+
+static int append_state(struct buf *b, uint32_t number, const struct fn_state *s, struct err *err)
+{
+        size_t start;
+        int r;
+
+        if (!s->is_present)
+                return 0;
+        if (s->encoded.p) {
+                proto_append_bytes_field(b, number, s->encoded);
+                return 0;
+        }
+        start = begin(b, number);
+        r = append_state_contents(b, s, err);
         end(b, start);
         return r;
 }
@@ -181,39 +189,117 @@ static int append_schemas(struct buf *b, const struct fn_request *req, struct er
         return r;
 }
 
-static int append_request_body(struct buf *b, const struct fn_request *req, struct err *err)
-{
-        int r;
+/* --- Parts that were encoded once --- */
 
-        if ((r = append_state(b, FN_REQUEST_OBSERVED, &req->observed, err)) < 0 ||
-            (r = append_state(b, FN_REQUEST_DESIRED, &req->desired, err)) < 0 ||
-            (r = append_struct(b, FN_REQUEST_INPUT, &req->input, err)) < 0 ||
-            (r = append_struct(b, FN_REQUEST_CONTEXT, &req->context, err)) < 0 ||
-            (r = append_resources_map(b, FN_REQUEST_EXTRA_RESOURCES, &req->extra_resources, err)) < 0)
-                return r;
-        append_credentials(b, req);
-        r = append_resources_map(b, FN_REQUEST_REQUIRED_RESOURCES, &req->required_resources, err);
-        return r < 0 ? r : append_schemas(b, req, err);
+static void unref_bytes(void *b)
+{
+        bytes_unref(b);
 }
 
-int fn_request_encode(struct arena *a, const struct fn_request *req, struct buf *b, struct err *err)
+/* Bytes that live as long as the arena, without a copy; there even if they are none. */
+static struct str pin_bytes(struct arena *a, struct bytes *b)
 {
-        int r;
-
-        append_request_meta(b, req);
-        r = append_request_body(b, req, err);
-        return r < 0 ? err_wrap(err, "cannot encode RunFunctionRequest") : buf_check(b, "RunFunctionRequest", err);
+        arena_pin(a, b, unref_bytes);
+        return b->str.p ? b->str : STR("");
 }
 
-int fn_request_make_tag(struct arena *a, const struct fn_request *req, struct str *ret, struct err *err)
+static struct str keep(struct arena *a, struct buf *b)
+{
+        return pin_bytes(a, bytes_take(b));
+}
+
+static int encode_struct(struct arena *a, struct fn_struct *s, struct err *err)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
+        int r = 0;
+
+        if (s->encoded.p || !fn_struct_is_present(s))
+                return 0;
+        if (s->object) {
+                s->encoded = pin_bytes(a, object_struct(s->object));
+                return 0;
+        }
+        r = proto_encode_struct(&b, s->value, err);
+        if (r >= 0)
+                r = buf_check(&b, "Struct", err);
+        if (r >= 0)
+                s->encoded = keep(a, &b);
+        return r;
+}
+
+static int encode_state(struct arena *a, struct fn_state *s, struct err *err)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        int r;
+
+        if (s->encoded.p || !s->is_present)
+                return 0;
+        r = append_state_contents(&b, s, err);
+        if (r >= 0)
+                r = buf_check(&b, "State", err);
+        if (r >= 0)
+                s->encoded = keep(a, &b);
+        return r;
+}
+
+static int encode_maps(struct arena *a, const struct fn_request *req, struct fn_parts *parts, struct err *err)
+{
+        struct buf b[4] = { BUF_INIT(0), BUF_INIT(0), BUF_INIT(0), BUF_INIT(0) };
+        static const uint32_t numbers[ARRAY_SIZE(b)] = { FN_REQUEST_EXTRA_RESOURCES, FN_REQUEST_CREDENTIALS,
+                                                         FN_REQUEST_REQUIRED_RESOURCES, FN_REQUEST_REQUIRED_SCHEMAS };
+        int r = append_resources_map(&b[0], numbers[0], &req->extra_resources, err);
+
+        append_credentials(&b[1], req);
+        if (r >= 0)
+                r = append_resources_map(&b[2], numbers[2], &req->required_resources, err);
+        if (r >= 0)
+                r = append_schemas(&b[3], req, err);
+        for (size_t i = 0; i < ARRAY_SIZE(b); i++) {
+                if (r >= 0)
+                        r = buf_check(&b[i], "RunFunctionRequest", err);
+                if (r >= 0 && b[i].n)
+                        parts->part[numbers[i]] = keep(a, &b[i]);
+                buf_done(&b[i]);
+        }
+        return r;
+}
+
+/* The request without meta. What it has as values gets its encoded form here, and keeps it. */
+static int make_parts(struct arena *a, struct fn_request *req, struct fn_parts *ret, struct err *err)
+{
+        int r;
+
+        *ret = (struct fn_parts) { .message = &proto_fn_v1_RunFunctionRequest };
+        if ((r = encode_state(a, &req->observed, err)) < 0 || (r = encode_state(a, &req->desired, err)) < 0 ||
+            (r = encode_struct(a, &req->input, err)) < 0 || (r = encode_struct(a, &req->context, err)) < 0 ||
+            (r = encode_maps(a, req, ret, err)) < 0)
+                return err_wrap(err, "cannot encode RunFunctionRequest");
+        if (req->observed.is_present)
+                ret->part[FN_REQUEST_OBSERVED] = req->observed.encoded;
+        if (req->desired.is_present)
+                ret->part[FN_REQUEST_DESIRED] = req->desired.encoded;
+        ret->part[FN_REQUEST_INPUT] = req->input.encoded;
+        ret->part[FN_REQUEST_CONTEXT] = req->context.encoded;
+        return 0;
+}
+
+int fn_request_encode(struct arena *a, struct fn_request *req, struct buf *b, struct err *err)
+{
         struct fn_parts parts;
-        int r = append_request_body(&b, req, err);
+        int r = make_parts(a, req, &parts, err);
 
         if (r < 0)
-                return err_wrap(err, "cannot encode RunFunctionRequest");
-        r = fn_parts_split(a, &proto_fn_v1_RunFunctionRequest, buf_to_arena(&b, a), &parts, err);
+                return r;
+        append_request_meta(b, req);
+        fn_parts_append(b, &parts);
+        return buf_check(b, "RunFunctionRequest", err);
+}
+
+int fn_request_make_tag(struct arena *a, struct fn_request *req, struct str *ret, struct err *err)
+{
+        struct fn_parts parts;
+        int r = make_parts(a, req, &parts, err);
+
         return r < 0 ? r : fn_request_tag(a, &parts, ret, err);
 }
 

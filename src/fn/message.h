@@ -212,13 +212,14 @@ void fn_response_require(struct arena *a, struct fn_response *rsp, const struct 
 
 /* --- The wire --- */
 
-/* Encodes in the deterministic order; parts that are bytes already are taken as they are. */
-int fn_request_encode(struct arena *a, const struct fn_request *req, struct buf *b, struct err *err);
+/* Encodes in the deterministic order; parts that are bytes already are taken as they are. What else a request has of states and
+ * Structs is given its encoded form, in the arena: a request is encoded once however often it is sent. */
+int fn_request_encode(struct arena *a, struct fn_request *req, struct buf *b, struct err *err);
 int fn_response_encode(struct arena *a, const struct fn_response *rsp, struct buf *b, struct err *err);
 
 /* Parts stay bytes and point into the message, which must outlive the arena. */
 int fn_request_decode(struct arena *a, struct str bytes, struct fn_request *ret, struct err *err);
 int fn_response_decode(struct arena *a, struct str bytes, struct fn_response *ret, struct err *err);
 
-/* The tag: SHA-256 over the deterministic encoding without meta. */
-int fn_request_make_tag(struct arena *a, const struct fn_request *req, struct str *ret, struct err *err);
+/* The tag: SHA-256 over the deterministic encoding without meta. Leaves the encoded forms as fn_request_encode does. */
+int fn_request_make_tag(struct arena *a, struct fn_request *req, struct str *ret, struct err *err);

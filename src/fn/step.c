@@ -360,8 +360,10 @@ static int run_function(struct step_state *s, struct fn_response *rsp, struct er
         s->record->revision = arena_copy(step_arena(s), s->function->revision);
         step_recall(s);
         set_answers(&s->req, &s->given);
-        if (s->function->wants_tag)
+        if (s->function->wants_tag) {
                 r = fn_request_make_tag(step_arena(s), &s->req, &s->req.tag, err);
+                s->c->observed->encoded = s->req.observed.encoded; /* for the steps behind this one */
+        }
         if (r >= 0)
                 r = call_or_recall(s, rsp, err);
         function_unref(s->function);

@@ -2,6 +2,8 @@
 
 #include "buf.h"
 #include "digest.h"
+#include "proto-sort.h"
+#include "proto-wire.h"
 
 /* Collects the pieces of one field: a view of the message while they stand side by side, a copy once they do not. */
 struct gather {
@@ -163,43 +165,48 @@ int fn_parts_set(struct arena *a, struct fn_parts *parts, uint32_t number, const
         return r;
 }
 
-int fn_canonical(struct arena *a, const struct proto_message *message, struct str bytes, struct str *ret,
-                 struct err *err)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        const struct value *v;
-        int r;
-
-        r = proto_decode(a, message, bytes, &keep_unknown, &v, err);
-        if (r == 0)
-                r = proto_encode(&b, message, v, &keep_unknown, err);
-        if (r == 0)
-                *ret = buf_to_arena(&b, a);
-        return r;
-}
-
-static int canonical_part(struct arena *a, struct fn_parts *parts, uint32_t number, struct err *err)
+static int sort_part(struct arena *a, struct fn_parts *parts, uint32_t number, struct err *err)
 {
         if (!parts->part[number].p)
                 return 0;
-        return fn_canonical(a, proto_field_by_number(parts->message, number)->message, parts->part[number],
-                            &parts->part[number], err);
+        return proto_sort_maps(a, proto_field_by_number(parts->message, number)->message, parts->part[number],
+                               &parts->part[number], err);
+}
+
+static void hash_part(struct sha256 *hash, const struct proto_field *f, struct str part)
+{
+        char head[2 * PROTO_VARINT_BYTES], *end = head;
+
+        if (!f->is_repeated) {
+                end = proto_write_varint(end, (uint64_t)f->number << 3 | PROTO_WIRE_BYTES);
+                end = proto_write_varint(end, part.n);
+                sha256_add(hash, str_make(head, (size_t)(end - head)));
+        }
+        sha256_add(hash, part);
 }
 
 int fn_request_tag(struct arena *a, const struct fn_parts *request, struct str *ret_tag, struct err *err)
 {
-        _cleanup_buf_ struct buf b = BUF_INIT(0), hex = BUF_INIT(0);
+        _cleanup_buf_ struct buf hex = BUF_INIT(0);
         struct fn_parts parts = *request;
+        struct sha256 hash;
         int r;
 
         parts.part[FN_REQUEST_META] = STR_NONE;
-        r = canonical_part(a, &parts, FN_REQUEST_DESIRED, err);
+        r = sort_part(a, &parts, FN_REQUEST_DESIRED, err);
         if (r == 0)
-                r = canonical_part(a, &parts, FN_REQUEST_CONTEXT, err);
+                r = sort_part(a, &parts, FN_REQUEST_CONTEXT, err);
         if (r < 0)
                 return r;
-        fn_parts_append(&b, &parts);
-        sha256_append_hex(&hex, buf_str(&b));
+        sha256_begin(&hash);
+        for (size_t i = 0; i < parts.message->n_fields; i++) {
+                const struct proto_field *f = &parts.message->fields[i];
+
+                if (parts.part[f->number].p)
+                        hash_part(&hash, f, parts.part[f->number]);
+        }
+        sha256_add(&hash, parts.unknown);
+        sha256_end_hex(&hash, &hex);
         *ret_tag = buf_to_arena(&hex, a);
         return 0;
 }

@@ -59,13 +59,9 @@ int fn_parts_get(struct arena *a, const struct fn_parts *parts, uint32_t number,
 /* Encodes a value into the arena as one field; NULL makes it absent. */
 int fn_parts_set(struct arena *a, struct fn_parts *parts, uint32_t number, const struct value *v, struct err *err);
 
-/* What one message of the protocol looks like encoded in the one way that equal values share. */
-int fn_canonical(struct arena *a, const struct proto_message *message, struct str bytes, struct str *ret,
-                 struct err *err);
-
 #define FN_TAG_BYTES 64
 
 /* The tag of a request: the SHA-256, in hex, of its deterministic encoding without meta. Desired state and context come from
- * functions, which encode maps in any order; they are brought into order first. Everything else must have been encoded
- * by proto_encode, which only ever gives one order. */
+ * functions, which encode maps in any order; they are brought into order first, without being decoded. Everything else must have
+ * been encoded by proto_encode, which only ever gives one order. */
 int fn_request_tag(struct arena *a, const struct fn_parts *request, struct str *ret_tag, struct err *err);

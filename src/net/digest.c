@@ -27,6 +27,27 @@ static void append_hex(struct buf *b, const uint8_t *digest, size_t n)
         }
 }
 
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(struct sha256), "struct sha256 holds OpenSSL's state");
+
+void sha256_begin(struct sha256 *s)
+{
+        SHA256_Init((SHA256_CTX *)s);
+}
+
+void sha256_add(struct sha256 *s, struct str bytes)
+{
+        if (bytes.n)
+                SHA256_Update((SHA256_CTX *)s, bytes.p, bytes.n);
+}
+
+void sha256_end_hex(struct sha256 *s, struct buf *b)
+{
+        uint8_t digest[SHA256_BYTES];
+
+        SHA256_Final(digest, (SHA256_CTX *)s);
+        append_hex(b, digest, sizeof(digest));
+}
+
 void sha256_append_hex(struct buf *b, struct str bytes)
 {
         uint8_t digest[SHA256_BYTES];

@@ -149,6 +149,52 @@ TEST(only_functions_that_want_a_tag_get_one)
         tear_down();
 }
 
+/* What the steps of a pipeline were given, by call. */
+static struct str seen_observed[2], seen_desired[2];
+
+static int answer_bytes(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        static const char state[] = "\x12\x03\x0a\x01z\x12\x03\x0a\x01y"; /* two resources, not in order */
+
+        ASSERT(calls < 2);
+        seen_observed[calls] = req->observed.encoded;
+        seen_desired[calls++] = req->desired.encoded;
+        fn_response_init(rsp, req);
+        rsp->desired = (struct fn_state) { .is_present = true, .encoded = str_make(state, sizeof(state) - 1) };
+        return 0;
+}
+
+static const struct builtin_function far = { .name = "far", .run = answer_bytes };
+
+TEST(observed_state_is_encoded_once_and_desired_state_travels_as_it_came)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct function *f = function_builtin(&far);
+        struct step_context c = { .run = &run, .registry = NULL, .observed = &observed };
+        struct fn_state desired = { .is_present = true, .is_open = true };
+        struct fn_struct context = { .value = &value_empty_object };
+        struct step step = { .name = STR("s"), .function = STR("far") };
+        struct step_record record;
+        struct fn_response first, second;
+
+        set_up();
+        c.cluster = store_cluster(store);
+        c.registry = registry;
+        f->wants_tag = true;
+        registry_set(registry, STR("far"), f);
+        observed.has_composite = true;
+        observed.composite.object.value = &value_empty_object;
+        ASSERT(step_run(&c, &step, &desired, &context, &first, &record, &err) >= 0);
+        ASSERT(step_run(&c, &step, &first.desired, &first.context, &second, &record, &err) >= 0);
+        ASSERT_INT(calls, 2);
+        ASSERT(seen_observed[0].p && seen_observed[0].p == seen_observed[1].p);
+        ASSERT_STR(seen_observed[0], STR("\x0a\x02\x0a\x00"));
+        ASSERT(seen_desired[0].p && seen_desired[0].n == 0);
+        ASSERT(seen_desired[1].p == first.desired.encoded.p);
+        ASSERT(!first.desired.is_open);
+        tear_down();
+}
+
 TEST(an_unknown_function_is_named)
 {
         _cleanup_err_ struct err err = { 0 };
