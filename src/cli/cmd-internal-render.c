@@ -22,15 +22,15 @@ static const struct setting settings_table[] = {
 
 /* --- The request --- */
 
-static int read_request(struct arena *a, const struct value **ret, struct err *err)
+/* The request's texts stay in the bytes. */
+static int read_request(struct arena *a, struct buf *bytes, const struct value **ret, struct err *err)
 {
-        _cleanup_buf_ struct buf bytes = BUF_INIT(0);
-        struct proto_options options = { .max_bytes = LIMIT_DOCUMENT_BYTES };
-        int r = input_read("-", &bytes, err);
+        struct proto_options options = { .flags = PROTO_BORROW_BYTES, .max_bytes = LIMIT_DOCUMENT_BYTES };
+        int r = input_read("-", bytes, err);
 
         if (r < 0)
                 return err_wrap(err, "cannot read render request");
-        r = proto_decode(a, &proto_render_RenderRequest, buf_str(&bytes), &options, ret, err);
+        r = proto_decode(a, &proto_render_RenderRequest, buf_str(bytes), &options, ret, err);
         return r < 0 ? err_wrap(err, "cannot unmarshal render request") : 0;
 }
 
@@ -144,13 +144,15 @@ static int write_response(struct arena *a, const struct render_output *out, stru
         return 0;
 }
 
-static int render(struct run *run, struct registry *registry, struct render_output *ret, struct err *err)
+static int render(struct run *run, struct registry *registry, struct buf *bytes, struct render_output *ret,
+                  struct err *err)
 {
         const struct value *request, *input;
         struct render_input in;
         int r;
 
-        if ((r = read_request(run->arena, &request, err)) < 0 || (r = find_composite(request, &input, err)) < 0 ||
+        if ((r = read_request(run->arena, bytes, &request, err)) < 0 ||
+            (r = find_composite(request, &input, err)) < 0 ||
             (r = connect(registry, value_get(input, STR("functions")), err)) < 0)
                 return r;
         in = (struct render_input) {
@@ -168,6 +170,7 @@ static int render(struct run *run, struct registry *registry, struct render_outp
 
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
+        _cleanup_buf_ struct buf bytes = BUF_INIT(0);
         _cleanup_arena_ struct arena a;
         _cleanup_err_ struct err err = { 0 };
         struct run run = {
@@ -187,7 +190,7 @@ static int run(const struct command *c, const struct settings *settings, struct 
         registry = registry_new();
         functions_register_native(registry);
         registry_set_hint(registry, " - is it listed in the render input?");
-        r = render(&run, registry, &out, &err);
+        r = render(&run, registry, &bytes, &out, &err);
         if (r < 0)
                 command_print_error(c, &err);
         if ((r >= 0 || out.is_fatal) && write_response(&a, &out, &err) < 0) {
