@@ -67,20 +67,25 @@ static int observe_one(struct reconcile *r, const struct resource_reference *ref
         return e < 0 ? e : 1;
 }
 
+/* By key, and in the order of the references. */
 static int compare_observed(const void *a, const void *b)
 {
-        return str_compare(((const struct observed_resource *)a)->key, ((const struct observed_resource *)b)->key);
+        const struct observed_resource *x = a, *y = b;
+        int order = str_compare(x->key, y->key);
+
+        return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* By key; of two with one key the later reference counts. */
-static void put_observed(struct reconcile *r, const struct observed_resource *o)
+/* Of several with one key the last reference counts. */
+static void sort_observed(struct reconcile *r)
 {
+        size_t n = 0;
+
+        qsort(r->observed, r->n_observed, sizeof(*r->observed), compare_observed);
         for (size_t i = 0; i < r->n_observed; i++)
-                if (str_equal(r->observed[i].key, o->key)) {
-                        r->observed[i] = *o;
-                        return;
-                }
-        r->observed[r->n_observed++] = *o;
+                if (i + 1 == r->n_observed || !str_equal(r->observed[i].key, r->observed[i + 1].key))
+                        r->observed[n++] = r->observed[i];
+        r->n_observed = n;
 }
 
 int observe(struct reconcile *r, struct err *err)
@@ -90,14 +95,14 @@ int observe(struct reconcile *r, struct err *err)
 
         r->observed = ARENA_NEW_ARRAY(r->arena, struct observed_resource, n + 1);
         for (size_t i = 0; i < n; i++) {
-                struct observed_resource o = { 0 };
+                struct observed_resource o = { .place = i };
                 int e = refs[i].name.n ? observe_one(r, &refs[i], i, &o, err) : 0;
 
                 if (e < 0)
                         return err_wrap(err, "cannot get existing composed resources");
                 if (e > 0)
-                        put_observed(r, &o);
+                        r->observed[r->n_observed++] = o;
         }
-        qsort(r->observed, r->n_observed, sizeof(*r->observed), compare_observed);
+        sort_observed(r);
         return 0;
 }

@@ -13,6 +13,7 @@
 /* What there is of a composed resource. */
 struct observed_resource {
         struct str key;
+        size_t place; /* of the reference to it */
         struct object *object;
         const struct value *value;
         struct fn_bytes_map connection;

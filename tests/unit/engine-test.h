@@ -325,6 +325,7 @@ static inline void set_up(enum scope s, const char *definition_patch)
         faulty_init(&faulty, store_cluster(store), &arena);
         registry = registry_new();
         registry_set(registry, STR("scripted"), function_builtin(&scripted));
+        functions_register_native(registry);
         xrd = yaml(definition);
         xrd = value_with(&arena, xrd, STR("spec"),
                          value_with(&arena, value_get(xrd, STR("spec")), STR("scope"), &text));

@@ -28,9 +28,10 @@ struct faulty_cluster {
         size_t n_calls;
         size_t n_writes;
         bool has_fired;
-        struct counted_write writes[256]; /* the first of them */
-        const char *missing_kind;         /* the API does not have it; NULL: it has all */
-        const char *denied_verbs;         /* what nobody may do: `create update`; NULL: nothing is denied */
+        struct counted_write writes[256];                      /* the first of them */
+        void (*before_write)(const struct write_request *req); /* called first; may be NULL */
+        const char *missing_kind;                              /* the API does not have it; NULL: it has all */
+        const char *denied_verbs; /* what nobody may do: `create update`; NULL: nothing is denied */
 };
 
 static inline void faulty_reset(struct faulty_cluster *f, enum fault_mode mode, size_t at)
@@ -128,6 +129,8 @@ static inline int faulty_write(struct cluster *c, struct run *run, const struct 
 {
         struct faulty_cluster *f = faulty_of(c);
 
+        if (f->before_write)
+                f->before_write(req);
         if (f->n_writes < ARRAY_SIZE(f->writes))
                 f->writes[f->n_writes] = (struct counted_write) {
                         .verb = req->verb,

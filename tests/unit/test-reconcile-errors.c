@@ -6,10 +6,24 @@
 
 static const char *refusal; /* of every write of a composed resource by the engine; NULL: none */
 
+static bool finds_references_invalid;
+
+static int refuse_references(const struct admission *a, struct err *err)
+{
+        struct status_subject subject = kind_subject(a->kind, a->request->key.name);
+        struct field_errors errors;
+
+        field_errors_init(&errors, &arena);
+        field_error_add(&errors, FIELD_REQUIRED, STR("spec.size"), NULL, "must be set");
+        return status_invalid(err, &subject, &errors);
+}
+
 static int refuse(void *arg, struct run *r, struct admission *a, struct err *err)
 {
         struct status_subject subject = kind_subject(a->kind, a->request->key.name);
 
+        if (finds_references_invalid && str_equal(a->request->manager, STR("apiextensions.crossplane.io/composite")))
+                return refuse_references(a, err);
         if (!refusal || !(str_equal(a->kind->kind, STR("Bucket")) || str_equal(a->kind->kind, STR("ConfigMap"))) ||
             str_equal(a->request->manager, STR("somebody")))
                 return 0;
@@ -21,6 +35,7 @@ static void start(enum scope s, const char *answer)
         static const struct admission_hook hook = { .name = "refuse", .admit = refuse };
 
         refusal = NULL;
+        finds_references_invalid = false;
         set_up(s, NULL);
         store_add_hook(store, &hook);
         answers[0] = answer;
@@ -81,6 +96,25 @@ TEST(an_invalid_resource_does_not_stop_the_others)
 
 /* The texts of what is invalid change, so the condition does not have them. */
 TEST(invalid_references_are_told_in_an_event_alone)
+{
+        struct reconcile_result result;
+
+        start(SCOPE_NAMESPACED, DESIRED("b", BUCKET_OF("{}")));
+        finds_references_invalid = true;
+        result = reconcile_error("cannot compose resources: cannot update composed resource references: "
+                                 "App.example.org \"web\" is invalid: "
+                                 "spec.size: Required value: must be set");
+        ASSERT_STR(result.events[result.n_events - 1].message,
+                   STR("cannot compose resources: cannot update composed resource references: App.example.org \"web\" "
+                       "is invalid: spec.size: "
+                       "Required value: must be set"));
+        ASSERT_STR(condition("Synced").message,
+                   STR("cannot compose resources: some resources were invalid, check events"));
+        ASSERT(!only(BUCKET));
+        tear_down();
+}
+
+TEST(references_that_do_not_fit_their_type)
 {
         struct reconcile_result result;
         _cleanup_err_ struct err err = { 0 };
@@ -410,6 +444,30 @@ TEST(a_resource_without_its_key_stops_everything)
         tear_down();
 }
 
+TEST(of_two_with_one_key_the_last_reference_counts)
+{
+        struct composite xr;
+
+        start(SCOPE_NAMESPACED, DESIRED("b", BUCKET_OF("{size: 9}")));
+        for (int i = 0; i < 3; i++)
+                create(yaml(text("{apiVersion: s3.example.org/v1, kind: Bucket, metadata: {name: b%d, namespace: "
+                                 "default, annotations: "
+                                 "{crossplane.io/composition-resource-name: b}}}",
+                                 i)));
+        xr = composite();
+        update(composite_with(&arena, &xr, STR("resourceRefs"),
+                              yaml("[{apiVersion: s3.example.org/v1, kind: Bucket, name: b0}, {apiVersion: "
+                                   "s3.example.org/v1, kind: Bucket, name: "
+                                   "b2}, {apiVersion: s3.example.org/v1, kind: Bucket, name: b1}]"))
+                       .object,
+               "");
+        reconcile_ok();
+        xr = composite();
+        check_value("references", composite_field(&xr, STR("resourceRefs")),
+                    "[{\"apiVersion\":\"s3.example.org/v1\",\"kind\":\"Bucket\",\"name\":\"b1\"}]");
+        tear_down();
+}
+
 /* --- What is no longer desired --- */
 
 TEST(a_delete_says_why_and_spares_what_changed)
@@ -445,6 +503,28 @@ TEST(a_delete_says_why_and_spares_what_changed)
                                                       STR("compositionRevisionRef"))))));
         ASSERT(store_settle(store, &run, NULL) >= 0);
         ASSERT(!get(&k));
+        tear_down();
+}
+
+static void remove_first(const struct write_request *req)
+{
+        if (str_equal(req->key.gvk.kind, STR("Bucket")) && get(&req->key))
+                remove_object(&req->key);
+}
+
+TEST(what_is_gone_already_needs_no_delete)
+{
+        struct composite xr;
+
+        start(SCOPE_NAMESPACED, DESIRED("b", BUCKET_OF("{}")));
+        reconcile_ok();
+        answers[0] = NULL;
+        faulty.before_write = remove_first;
+        reconcile_ok();
+        ASSERT_INT(faulty.writes[0].verb, WRITE_UPDATE);
+        xr = composite();
+        ASSERT_INT(value_count(composite_field(&xr, STR("resourceRefs"))), 0);
+        ASSERT_INT(condition("Synced").status, CONDITION_TRUE);
         tear_down();
 }
 

@@ -55,6 +55,17 @@ static const struct writes_case cases[] = {
           "lastTransitionTime: "
           "'2024-01-01T00:00:00Z'}]}}}}",
           NULL, "{}", false },
+        { "templates", NULL,
+          "{spec: {mode: Resources, pipeline: null, resources: [{name: b, base: {apiVersion: s3.example.org/v1, kind: "
+          "Bucket, metadata: "
+          "{namespace: default}, spec: {size: 1}}, patches: [{fromFieldPath: spec.size, toFieldPath: spec.size}]}]}}",
+          "{size: 4}", false },
+        { "templates without names", NULL,
+          "{spec: {mode: Resources, pipeline: null, resources: [{base: {apiVersion: s3.example.org/v1, kind: Bucket, "
+          "metadata: "
+          "{namespace: default}, spec: {size: 1}}}, {base: {apiVersion: s3.example.org/v1, kind: Bucket, metadata: "
+          "{namespace: default}}}]}}",
+          "{size: 4}", false },
         { "a whole composite",
           "desired: {composite: {resource: {spec: {size: 9}, metadata: {labels: {x: z}, annotations: {z: w}}, status: "
           "{url: "
@@ -297,6 +308,8 @@ TEST(a_paused_composite_is_written_once)
 TEST(the_same_error_is_written_once)
 {
         start(SCOPE_LEGACY, everything, "{}");
+        /* What the status is to say of it is nothing that the schema knows. */
+        patch(&key, "{metadata: {annotations: {crossplane.io/reconcile-requested-at: now}}}");
         failing_step = 0;
         for (int i = 0; i < 2; i++) {
                 reconcile_error("cannot compose resources: cannot run Composition pipeline step \"s0\": rpc error: "
