@@ -5,7 +5,6 @@
 #include "own-kinds.h"
 #include "path.h"
 #include "settings.h"
-#include "timetext.h"
 
 #include <stdio.h>
 
@@ -213,34 +212,18 @@ static const char *nearest_function(struct arena *a, const struct render_files *
         return settings_nearest(name, names, n);
 }
 
-static void add_way_out(struct arena *a, const struct render_files *files, const struct step_record *record,
-                        int64_t timeout_ns, struct err *err)
-{
-        struct str message = str_from(err_message(err));
-        _cleanup_buf_ struct buf timeout = BUF_INIT(0);
-        const char *near = NULL;
-
-        if (str_find(message, STR("code = DeadlineExceeded")) >= 0 && str_find(message, STR("--timeout")) < 0) {
-                duration_append(&timeout, timeout_ns);
-                render_hint(err,
-                            "; function \"%.*s\" gave no answer within %s: look whether it runs where it is called and "
-                            "what it waits for, or give it longer with --timeout",
-                            STR_ARG(record->function), buf_cstring(&timeout));
-        } else if (str_find(message, STR("unknown function \"")) >= 0) {
-                near = nearest_function(a, files, record->function);
-        }
-        if (near)
-                render_hint(err, ". Did you mean \"%s\"?", near);
-}
-
 int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composition,
-                  const struct render_output *out, int64_t timeout_ns, struct err *err)
+                  const struct render_output *out, struct err *err)
 {
         const struct step_record *step = failed_step(a, out, err);
+        const char *near = NULL;
 
         if (!step)
                 return err->code;
-        add_way_out(a, files, step, timeout_ns, err);
+        if (str_find(str_from(err_message(err)), STR("unknown function \"")) >= 0)
+                near = nearest_function(a, files, step->function);
+        if (near)
+                render_hint(err, ". Did you mean \"%s\"?", near);
         return manifest_error(composition, place_of(a, composition->object, step->step, str_from(err_message(err))),
                               err);
 }

@@ -22,7 +22,7 @@ void render_warn_of_composition(struct arena *a, const struct command *c, const 
 
 /* Puts the place in the Composition before the error of a render, if it is about a step, and what can be done behind it. */
 int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composition,
-                  const struct render_output *out, int64_t timeout_ns, struct err *err);
+                  const struct render_output *out, struct err *err);
 
 /* Says on standard error that a render composed nothing, and where to look, if that is so. */
 void render_warn_of_nothing(const struct command *c, const struct manifest *composite,

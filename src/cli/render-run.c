@@ -194,7 +194,7 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
         /* What was done until it failed is what somebody who asks for the steps wants to see. */
         if (s->wants_steps && out.n_records > 0)
                 render_print_steps(a, &s->out, in.composite, &out, !out.is_fatal, s->print.format == RENDER_JSON, NULL);
-        return render_locate(a, &s->files, composition, &out, settings_int(s->settings, "timeout"), err);
+        return render_locate(a, &s->files, composition, &out, err);
 }
 
 static void flush(struct session *s)

@@ -16,19 +16,24 @@ static bool is_secret(const struct value *object)
                str_equal(value_str(value_get(object, STR("apiVersion"))), STR("v1"));
 }
 
-static struct value redact_members(struct arena *a, const struct value *data)
+static struct value redact_members(struct arena *a, const struct value *data, const struct value *before)
 {
         struct object_builder b;
 
         if (!value_is_object(data))
                 return value_of_literal(REDACTED);
         object_builder_init(&b, a, value_count(data));
-        VALUE_FOREACH_MEMBER (m, data)
-                object_builder_add(&b, m->key, value_of_literal(REDACTED));
+        VALUE_FOREACH_MEMBER (m, data) {
+                const struct value *old = value_get(before, m->key);
+                bool has_changed = old && !value_equal(old, &m->value);
+
+                object_builder_add(&b, m->key,
+                                   has_changed ? value_of_literal(REDACTED_CHANGED) : value_of_literal(REDACTED));
+        }
         return object_builder_finish(&b);
 }
 
-const struct value *redact_object(struct arena *a, const struct value *object)
+const struct value *redact_object_over(struct arena *a, const struct value *object, const struct value *before)
 {
         if (!is_secret(object))
                 return object;
@@ -38,10 +43,15 @@ const struct value *redact_object(struct arena *a, const struct value *object)
 
                 if (!data)
                         continue;
-                redacted = redact_members(a, data);
+                redacted = redact_members(a, data, value_get(before, secret_fields[i]));
                 object = value_with(a, object, secret_fields[i], &redacted);
         }
         return object;
+}
+
+const struct value *redact_object(struct arena *a, const struct value *object)
+{
+        return redact_object_over(a, object, NULL);
 }
 
 /* NULL when it is absent or cannot be read. */

@@ -8,10 +8,14 @@
 #include "message.h"
 
 #define REDACTED         "**REDACTED**"
+#define REDACTED_CHANGED REDACTED " (changed)"
 #define REDACT_MIN_BYTES 6
 
 /* The object, with the values of data and stringData replaced if it is a v1 Secret. */
 const struct value *redact_object(struct arena *a, const struct value *object);
+
+/* The same; values that are others than before's say so, without saying what they are. before may be NULL. */
+const struct value *redact_object_over(struct arena *a, const struct value *object, const struct value *before);
 
 /* True when the response carries connection details or a Secret. A state that cannot be read is taken to. */
 bool redact_response_has_secrets(struct arena *a, const struct fn_response *rsp);

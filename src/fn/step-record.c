@@ -162,8 +162,22 @@ static void put_ready(struct object_builder *b, struct str name, enum fn_ready r
                 object_builder_set(b, name, value_of_str(ready == FN_READY_TRUE ? STR("True") : STR("False")));
 }
 
-/* A state as a value that a diff can be made of. Connection details are secrets and left out. */
-static const struct value *state_value(struct arena *a, struct fn_state *s)
+/* What another state has of the resource; NULL: nothing. */
+static const struct value *before_of(struct arena *a, const struct fn_state *before, struct str name)
+{
+        const struct fn_resource *there = before ? fn_state_find(before, name) : NULL;
+        struct fn_struct object;
+        const struct value *v = NULL;
+
+        if (!there)
+                return NULL;
+        object = there->object;
+        return fn_struct_value(a, &object, &v, NULL) < 0 ? NULL : v;
+}
+
+/* A state as a value that a diff can be made of. Connection details are secrets and left out; other secrets only show whether they
+ * are as before, an open state or NULL. */
+static const struct value *state_value(struct arena *a, struct fn_state *s, const struct fn_state *before)
 {
         struct object_builder b, resources, ready;
         const struct value *v;
@@ -181,7 +195,8 @@ static const struct value *state_value(struct arena *a, struct fn_state *s)
                 struct fn_struct object = s->resources[i].object;
 
                 if (fn_struct_value(a, &object, &v, NULL) >= 0 && v)
-                        object_builder_set(&resources, s->resources[i].name, *redact_object(a, v));
+                        object_builder_set(&resources, s->resources[i].name,
+                                           *redact_object_over(a, v, before_of(a, before, s->resources[i].name)));
                 put_ready(&ready, s->resources[i].name, s->resources[i].ready);
         }
         object_builder_set(&b, STR("resources"), object_builder_finish(&resources));
@@ -219,9 +234,10 @@ static const struct value *diff(struct step_state *s, const struct fn_state *des
 {
         struct fn_state before = *desired, after = rsp->desired;
         struct arena *a = step_arena(s);
+        const struct value *from = state_value(a, &before, NULL), *to = state_value(a, &after, &before);
 
         redactor_add_state(redactor_of(s), &rsp->desired);
-        return redact_value(s->redactor, value_diff(a, state_value(a, &before), state_value(a, &after), true));
+        return redact_value(s->redactor, value_diff(a, from, to, true));
 }
 
 void step_finish(struct step_state *s, const struct fn_state *desired, const struct fn_response *rsp)
