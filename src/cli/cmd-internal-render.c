@@ -70,9 +70,11 @@ static int reach(struct str name, struct str address, struct function **ret, str
         return 0;
 }
 
+/* Of several with one name the first counts. */
 static int connect(struct registry *registry, const struct value *functions, struct err *err)
 {
-        VALUE_FOREACH_ITEM (item, functions) {
+        for (size_t i = value_count(functions); i-- > 0;) {
+                const struct value *item = value_item(functions, i);
                 struct str name = value_str(value_get(item, STR("name")));
                 struct str address = value_str(value_get(item, STR("address")));
                 struct function *f;

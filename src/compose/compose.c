@@ -366,8 +366,6 @@ static int wanted_composite(struct reconcile *r, struct fn_state *desired, const
                 *ret = object;
                 return 0;
         }
-        if (!value_is_object(status))
-                object = value_with(r->arena, object, STR("status"), &value_empty_object);
         VALUE_FOREACH_ITEM (item, conditions) {
                 struct condition c = condition_of(item);
 

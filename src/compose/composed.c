@@ -39,6 +39,17 @@ static const struct value *keep_names(struct arena *a, const struct value *objec
         return object;
 }
 
+/* A map with anything but texts in it is none. */
+static const struct value *with_texts(struct arena *a, const struct value *object, struct str field)
+{
+        const struct value *map = value_get(meta(object), field);
+
+        VALUE_FOREACH_MEMBER (m, map)
+                if (!value_is_string(&m->value))
+                        return meta_with(a, object, field, NULL);
+        return object;
+}
+
 static const struct value *with_labels(struct arena *a, const struct value *object, const struct value *composite,
                                        struct str root)
 {
@@ -69,6 +80,7 @@ int composed_describe(struct arena *a, const struct composed_scope *scope, struc
                 object = meta_with_str(a, object, STR("generateName"), arena_printf(a, "%.*s-", STR_ARG(root)));
         if (scope->is_namespaced)
                 object = meta_with_str(a, object, STR("namespace"), meta_namespace(scope->composite));
+        object = with_texts(a, with_texts(a, object, STR("labels")), STR("annotations"));
         object = meta_with_annotation(a, object, ANNOTATION_KEY, key);
         object = with_labels(a, object, scope->composite, root);
         return owner_with_reference(a, object, &owner, ret, err);

@@ -186,11 +186,8 @@ static struct condition condition_from(const struct fn_condition *c)
 static const struct value *with_conditions(const struct compat *c, const struct value *composite)
 {
         static const char *const reserved[] = { "Ready", "Synced", "Healthy" };
-        const struct value *status = value_get(composite, STR("status"));
         struct condition ready = ready_condition(c);
 
-        if (status && !value_is_object(status))
-                return composite;
         composite = conditions_set(c->arena, composite, &ready, 1);
         for (size_t i = 0; i < c->conditions.n; i++) {
                 struct condition condition = condition_from(&c->conditions.p[i]);

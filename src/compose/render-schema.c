@@ -16,9 +16,6 @@ struct expansion {
         size_t n_left; /* values that it may still make */
 };
 
-static int expand(struct expansion *e, const struct trail *trail, const struct value *v, uint32_t depth,
-                  struct value *ret, struct err *err);
-
 static bool is_followed(const struct trail *trail, struct str name)
 {
         for (; trail; trail = trail->up)
@@ -27,77 +24,91 @@ static bool is_followed(const struct trail *trail, struct str name)
         return false;
 }
 
-static int follow(struct expansion *e, const struct trail *trail, struct str reference, uint32_t depth,
-                  struct value *ret, struct err *err)
+/* What a schema refers to: all that stands beside it does not count. */
+static const struct value *reference_of(const struct value *schema)
 {
-        struct trail here = { trail, reference };
-        bool is_local = str_cut_prefix(&here.name, PREFIX);
-        const struct value *component = is_local ? value_get(e->components, here.name) : NULL;
-        struct value object = value_of_literal("object");
-
-        if (!component)
-                return err_set(err, ERR_INVALID, "cannot resolve reference \"%.*s\" of an OpenAPI schema",
-                               STR_ARG(reference));
-        if (!is_followed(trail, here.name))
-                return expand(e, &here, component, depth + 1, ret, err);
-        *ret = *value_with(e->arena, &value_empty_object, STR("type"), &object);
-        return 0;
-}
-
-static int expand_object(struct expansion *e, const struct trail *trail, const struct value *v, uint32_t depth,
-                         struct value *ret, struct err *err)
-{
-        const struct value *reference = value_get(v, STR("$ref"));
-        struct object_builder b;
-        int r;
+        const struct value *reference = value_get(schema, STR("$ref"));
 
         if (value_is_string(reference))
-                return follow(e, trail, value_str(reference), depth, ret, err);
-        object_builder_init(&b, e->arena, value_count(v));
-        VALUE_FOREACH_MEMBER (m, v) {
-                struct value member;
+                return reference;
+        VALUE_FOREACH_ITEM (item, value_get(schema, STR("allOf"))) {
+                reference = value_get(item, STR("$ref"));
+                if (value_is_string(reference))
+                        return reference;
+        }
+        return NULL;
+}
 
-                r = expand(e, trail, &m->value, depth + 1, &member, err);
+static int expand(struct expansion *e, const struct trail *trail, const struct value *schema, uint32_t depth,
+                  struct value *ret, struct err *err);
+
+static int expand_each(struct expansion *e, const struct trail *trail, const struct value *schemas, uint32_t depth,
+                       struct value *ret, struct err *err)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, e->arena, value_count(schemas));
+        VALUE_FOREACH_MEMBER (m, schemas) {
+                struct value expanded;
+                int r = expand(e, trail, &m->value, depth + 1, &expanded, err);
+
                 if (r < 0)
                         return r;
-                object_builder_add(&b, m->key, member);
+                object_builder_add(&b, m->key, expanded);
         }
         *ret = object_builder_finish(&b);
         return 0;
 }
 
-static int expand_array(struct expansion *e, const struct trail *trail, const struct value *v, uint32_t depth,
+/* The schemas below a schema: of its members, items and further members. */
+static int expand_below(struct expansion *e, const struct trail *trail, const struct value *schema, uint32_t depth,
                         struct value *ret, struct err *err)
 {
-        struct array_builder b;
-        int r;
+        struct object_builder b;
 
-        array_builder_init(&b, e->arena, value_count(v));
-        VALUE_FOREACH_ITEM (item, v) {
-                struct value expanded;
+        object_builder_init(&b, e->arena, value_count(schema));
+        VALUE_FOREACH_MEMBER (m, schema) {
+                struct value v = m->value;
+                int r = 0;
 
-                r = expand(e, trail, item, depth + 1, &expanded, err);
+                if (str_equal(m->key, STR("properties")) && value_is_object(&v))
+                        r = expand_each(e, trail, &m->value, depth + 1, &v, err);
+                else if (str_equal(m->key, STR("items")) || str_equal(m->key, STR("additionalProperties")))
+                        r = expand(e, trail, &m->value, depth + 1, &v, err);
                 if (r < 0)
                         return r;
-                array_builder_add(&b, expanded);
+                object_builder_add(&b, m->key, v);
         }
-        *ret = array_builder_finish(&b);
+        *ret = object_builder_finish(&b);
         return 0;
 }
 
-static int expand(struct expansion *e, const struct trail *trail, const struct value *v, uint32_t depth,
+static int expand(struct expansion *e, const struct trail *trail, const struct value *schema, uint32_t depth,
                   struct value *ret, struct err *err)
 {
+        const struct value *reference = reference_of(schema);
+        struct trail here = { trail, value_str(reference) };
+        struct value object = value_of_literal("object");
+
         if (depth > LIMIT_DEPTH || e->n_left-- == 0)
                 return err_set(err, ERR_LIMIT,
                                "an OpenAPI schema with its references is deeper than %d levels or has "
                                "more than %d values",
                                LIMIT_DEPTH, LIMIT_SCHEMA_VALUES);
-        if (value_is_object(v))
-                return expand_object(e, trail, v, depth, ret, err);
-        if (value_is_array(v))
-                return expand_array(e, trail, v, depth, ret, err);
-        *ret = *v;
+        *ret = *schema;
+        if (!value_is_object(schema))
+                return 0;
+        if (!reference)
+                return expand_below(e, trail, schema, depth, ret, err);
+        schema = str_cut_prefix(&here.name, PREFIX) ? value_get(e->components, here.name) : NULL;
+        if (!schema)
+                return err_set(err, ERR_INVALID,
+                               "cannot flatten schema references: internal error: cannot resolve Ref \"%.*s\": schema "
+                               "not found",
+                               STR_ARG(value_str(reference)));
+        if (!is_followed(trail, here.name))
+                return expand_below(e, &here, schema, depth, ret, err);
+        *ret = *value_with(e->arena, &value_empty_object, STR("type"), &object);
         return 0;
 }
 
@@ -132,7 +143,7 @@ int render_find_schema(struct arena *a, const struct value *documents, struct gv
                                 continue;
                         r = expand(&e, &here, &m->value, 0, &schema, err);
                         if (r < 0)
-                                return err_wrap(err, "schema of %.*s", STR_ARG(gvk.kind));
+                                return r;
                         *ret = value_put(a, schema);
                         return 0;
                 }

@@ -34,9 +34,9 @@ static bool is_compatible(const struct reconcile *r, const struct value *composi
 {
         const struct value *type = value_find(composition, "spec", "compositeTypeRef");
 
-        return value_equal(value_get(type, STR("apiVersion")) ?: &value_null,
-                           value_get(r->xr.object, STR("apiVersion"))) &&
-               value_equal(value_get(type, STR("kind")) ?: &value_null, value_get(r->xr.object, STR("kind")));
+        return str_equal(value_str(value_get(type, STR("apiVersion"))),
+                         value_str(value_get(r->xr.object, STR("apiVersion")))) &&
+               str_equal(value_str(value_get(type, STR("kind"))), value_str(value_get(r->xr.object, STR("kind"))));
 }
 
 /* Any of those that fit. */

@@ -123,9 +123,9 @@ enum xrd_scope xrd_scope(const struct value *xrd)
                 return XRD_NAMESPACED;
         if (str_equal(scope, STR("Cluster")))
                 return XRD_CLUSTER;
-        if (scope.n == 0 && str_equal(gvk_of(xrd).version, STR("v2")))
-                return XRD_NAMESPACED;
-        return XRD_LEGACY_CLUSTER;
+        if (scope.n == 0)
+                return str_equal(gvk_of(xrd).version, STR("v2")) ? XRD_NAMESPACED : XRD_LEGACY_CLUSTER;
+        return str_equal(scope, STR("LegacyCluster")) ? XRD_LEGACY_CLUSTER : XRD_CLUSTER;
 }
 
 static struct str referenceable_version(const struct value *xrd)

@@ -244,7 +244,7 @@ int fetch_schema(struct step_state *s, const struct fn_selector *selector, struc
 
         *ret = (struct fn_schema) { .name = selector->name };
         if (r < 0)
-                return r;
+                return err_wrap(err, "cannot parse apiVersion \"%.*s\"", STR_ARG(selector->api_version));
         note(s, STEP_READ_SCHEMA, selector, NULL);
         if (s->c->find_schema)
                 return s->c->find_schema(s->c->find_schema_arg, s->c->run, gvk, &ret->openapi.value, err);

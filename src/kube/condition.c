@@ -119,6 +119,8 @@ const struct value *conditions_set(struct arena *a, const struct value *object, 
         const struct value *status = value_get(object, STR("status")), *old = list_of(object);
         const struct value *list = value_is_array(old) ? old : &value_empty_array, *before = list;
 
+        if (status && !value_is_object(status) && !value_is_null(status))
+                return object;
         for (size_t i = 0; i < n; i++)
                 list = set_one(a, list, &conditions[i]);
         if (list == before)

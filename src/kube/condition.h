@@ -32,6 +32,7 @@ struct value condition_value(struct arena *a, const struct condition *c);
 bool condition_equal(const struct condition *a, const struct condition *b);
 
 /* Sets conditions by type: one that is equal to what is there leaves it alone, time included; a different one takes its
- * place in the list, a new one is appended. The object itself when nothing changes. */
+ * place in the list, a new one is appended. The object itself when nothing changes, or when its status cannot hold any, being no
+ * object. */
 const struct value *conditions_set(struct arena *a, const struct value *object, const struct condition *conditions,
                                    size_t n);

@@ -121,6 +121,8 @@ TEST(setting_odd_lists)
                     "[{\"type\":\"T\",\"status\":\"Unknown\"," AT(
                             1) ",\"reason\":\"\"},{\"type\":\"T\",\"status\":\"Unknown\"},7]");
         o = conditions_set(&a, from_json(&a, "{\"status\":7}"), &c, 1);
+        ASSERT_JSON(&a, o, "{\"status\":7}");
+        o = conditions_set(&a, from_json(&a, "{\"status\":null}"), &c, 1);
         ASSERT_INT(value_count(value_find(o, "status", "conditions")), 1);
         o = conditions_set(&a, from_json(&a, "{\"status\":{\"conditions\":7,\"x\":1}}"), &c, 1);
         ASSERT_INT(value_count(value_find(o, "status", "conditions")), 1);

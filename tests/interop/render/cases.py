@@ -1,9 +1,13 @@
-"""Writes RenderRequests in JSON, one file each: cases.py DIRECTORY ADDRESS. A dummy function, which answers what its input says, is at ADDRESS.
+"""Writes RenderRequests in JSON, one file each: cases.py DIRECTORY DUMMY SCRIPT. Functions are at the addresses DUMMY, which answers what its input
+says, and SCRIPT, which can also be asked to show its request, to answer differently the next time and to fail (peers/render/script).
 
 Not here, because we differ on purpose or upstream is random (docs/compatibility.md says more):
 - observed resources without a controller that are no longer desired: v2.3.4 deletes them, later versions and we do not;
 - a required resource whose apiVersion has two slashes: v2.3.4 looks for it as it is, we say what is wrong with it;
 - conditions whose status is none of True, False and Unknown: we read them as Unknown;
+- a composite whose spec is no object: v2.3.4 cannot note the selection in it and says nothing about it;
+- a Composition with fields of other types: the texts are of Go's JSON decoder; with mode Resources: v2.3.4 runs its pipeline all the same;
+- results of a severity that the protocol does not know: v2.3.4 makes an event without a text of it;
 - addresses of functions that no resolver can read: the texts are gRPC's;
 - a desired resource with an empty name: its own name is random;
 - which of several resources that cannot be composed an error names: the first that a random order finds.
@@ -13,8 +17,11 @@ import json
 import os
 import sys
 
-directory, address = sys.argv[1:]
+directory, dummy, script = sys.argv[1:]
 UID = "eb117bae-5e34-5396-86f0-0d431b0d5302"  # of App web in default
+
+
+FUNCTIONS = [{"name": "dummy", "address": dummy}, {"name": "script", "address": script}]
 
 
 def xr(ns="default", meta=None, spec=None, **rest):
@@ -24,6 +31,16 @@ def xr(ns="default", meta=None, spec=None, **rest):
 
 def step(response, name="one", **rest):
     return {"step": name, "functionRef": {"name": "dummy"}, "input": {"apiVersion": "x/v1", "kind": "Response", "response": response}, **rest}
+
+
+def ask(*responses, name="one", script=None, **rest):
+    """A step of the scripted function."""
+    return {"step": name, "functionRef": {"name": "script"}, "input": {"step": name, "responses": list(responses), **(script or {})}, **rest}
+
+
+def show(*responses, name="one", field="seen", **rest):
+    """The same, and the composite's status shows the last request."""
+    return ask(*responses, name=name, script={"pass": True, "echo": field}, **rest)
 
 
 def composition(*steps, **spec):
@@ -37,7 +54,7 @@ def composition(*steps, **spec):
 
 
 def request(composite, comp, **rest):
-    return {"composite": {"compositeResource": composite, "composition": comp, "functions": [{"name": "dummy", "address": address}], **rest}}
+    return {"composite": {"compositeResource": composite, "composition": comp, "functions": FUNCTIONS, **rest}}
 
 
 def resource(kind="Bucket", ready=None, **meta):
@@ -87,6 +104,84 @@ def xrd(version="v1", group="example.org", kind="App", **spec):
         "spec": {"group": group, "names": {"kind": kind, "plural": "apps"}, "versions": [], **spec},
     }
 
+
+def wants(**resources):
+    return {"requirements": {"resources": resources}}
+
+
+def selector(name=None, labels=None, kind="ConfigMap", **rest):
+    s = {"apiVersion": "v1", "kind": kind, **rest}
+    if name is not None:
+        s["matchName"] = name
+    if labels is not None:
+        s["matchLabels"] = {"labels": labels}
+    return s
+
+
+def cm(name="cm", ns="default", **labels):
+    metadata = {"name": name, **({"namespace": ns} if ns else {}), **({"labels": labels} if labels else {})}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": name}}
+
+
+def status(**fields):
+    return {"desired": {"composite": {"resource": {"status": fields}}}}
+
+
+def nested(depth, inner):
+    for i in range(depth):
+        inner = {"o": inner} if i % 2 else [inner]
+    return inner
+
+
+POOL = [cm(x="y"), cm("b", x="y"), cm("a", "other", x="z"), cm("c", None), {**cm(), "kind": "Other"}, cm("a-b", "default", x="y"), cm("ab", "de", x="y")]
+BOOT = [{"requirementName": "r", "apiVersion": "v1", "kind": "ConfigMap", "name": "cm", "namespace": "default"}]
+APP = {"apiVersion": "example.org/v1", "kind": "App"}
+OPENAPI = {
+    "components": {
+        "schemas": {
+            "App": {"properties": {"spec": {"$ref": "#/components/schemas/Spec"}, "more": {"type": "array", "items": {"$ref": "#/components/schemas/Spec"}}}, "x-kubernetes-group-version-kind": [{"group": "example.org", "version": "v1", "kind": "App"}]},
+            "Spec": {"type": "object", "properties": {"size": {"type": "integer"}, "next": {"allOf": [{"$ref": "#/components/schemas/Leaf"}], "default": {}}}},
+            "Leaf": {"type": "string", "enum": ["a"]},
+            "Two": {"x-kubernetes-group-version-kind": [{"group": "example.org", "version": "v1", "kind": "Two"}, {"group": "example.org", "version": "v2", "kind": "Two"}]},
+        }
+    }
+}
+LEAF = {"$ref": "#/components/schemas/Leaf"}
+REFERENCES = {
+    "components": {
+        "schemas": {
+            "App": {
+                "x-kubernetes-group-version-kind": [{"group": "example.org", "version": "v1", "kind": "App"}],
+                "properties": {
+                    "beside": {**LEAF, "description": "d", "default": {"x": 1}},
+                    "all": {"allOf": [{"type": "integer"}, LEAF, {"$ref": "#/components/schemas/Cycle"}], "properties": {"q": LEAF}},
+                    "notOf": {"anyOf": [LEAF], "oneOf": [LEAF], "not": LEAF, "patternProperties": {"a": LEAF}, "x-other": LEAF, "allOf": [{"properties": {"q": LEAF}}]},
+                    "map": {"additionalProperties": {"allOf": [LEAF], "default": {}}},
+                    "any": {"additionalProperties": True},
+                    "list": {"items": LEAF},
+                    "twice": {"$ref": "#/components/schemas/Chain"},
+                    "bare": {"$ref": "#/components/schemas/Bare"},
+                    "cycle": {"$ref": "#/components/schemas/Cycle"},
+                    "itself": {"$ref": "#/components/schemas/App"},
+                },
+            },
+            "Leaf": {"type": "string", "description": "leaf", "default": "a"},
+            "Chain": {"allOf": [LEAF], "description": "chain"},
+            "Bare": LEAF,
+            "Cycle": {"type": "object", "properties": {"me": {"$ref": "#/components/schemas/Cycle"}, "all": {"allOf": [{"$ref": "#/components/schemas/Cycle"}]}, "leaf": LEAF}},
+        }
+    }
+}
+HOSTILE = {
+    "numbers": [0, -0.0, 1.5, -1, 1e20, 1e21, 1e-7, 1e308, 5e-324, 9007199254740991, 9007199254740992, 2**63, -(2**63), 123456789.125],
+    "texts": ["", " ", "\u0000", "a\u0000b", "\u2028", "\U0001F600", "\ufffd", "\u00e9", "e\u0301", "<>&", "\\", '"', "\t\n\r", "true", "null", "1"],
+    "nothing": None,
+    "empty": {"list": [], "object": {}, "text": ""},
+    "": "empty key",
+    "a.b/c": {"": {"": None}},
+    "\u00e9\u0000": 1,
+    "nulls": [None, [None], {"a": None}],
+}
 
 TRUE = "READY_TRUE"
 FN_CONDITIONS = [{"type": t, "status": "STATUS_CONDITION_TRUE", "reason": "Up"} for t in ("Database", "Ready")]
@@ -212,6 +307,128 @@ cases = {
         composition(step(BUCKET, requirements={"requiredResources": [{"requirementName": "r", "apiVersion": "v1", "kind": "ConfigMap", "name": "cm"}, {"requirementName": "q", "apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"x": "y"}}], "requiredSchemas": [{"requirementName": "s", "apiVersion": "v1", "kind": "ConfigMap"}]})),
     ),
     "schemas": request(xr(), composition(step(FATAL, requirements={"requiredSchemas": [{"requirementName": "s", "apiVersion": "example.org/v1", "kind": "App"}]}))),
+    # What functions see
+    "sees-namespaced": request(xr(meta={"labels": {"a": "b"}, "annotations": {"c": "d"}, "generation": 3}, status={"old": 1, "conditions": OLD}), composition(show(BUCKET))),
+    "sees-cluster": request(xr(ns=None, spec={"crossplane": {"compositionRef": {"name": "apps"}, "resourceRefs": []}}), composition(show({}))),
+    "sees-legacy": request(xr(ns=None, spec={"compositionRef": {"name": "old"}, "resourceRefs": [{"apiVersion": "v1", "kind": "X", "name": "y"}]}), composition(show({}), writeConnectionSecretsToNamespace="sys"), compositeResourceDefinition=xrd()),
+    "sees-legacy-connection": request(xr(ns=None, spec={"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}), composition(show({})), credentials=[secret("cs")], compositeResourceDefinition=xrd()),
+    "sees-no-connection": request(xr(spec={"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}), composition(show({})), credentials=[secret("cs"), secret("cs", "default")]),
+    "sees-observed": request(xr(), composition(show(BUCKET)), observedResources=[{**observed(), "status": {"ready": True}}, observed("gone", "g1", deletionTimestamp="2024-01-01T00:00:00Z"), observed("other", "o1")]),
+    "sees-observed-connection": request(xr(), composition(show({})), observedResources=[{**observed(), "spec": {"writeConnectionSecretToRef": {"name": "cs", "namespace": "ignored"}}}, {**observed("b", "b2"), "spec": {"writeConnectionSecretToRef": {"name": "none"}}}], credentials=[secret("cs", "default"), secret("none", "n")]),
+    "sees-observed-connection-of-cluster": request(xr(ns=None, meta={"uid": "cu"}), composition(show({})), observedResources=[{**observed(owner="cu", ns=None), "spec": {"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}}], credentials=[secret("cs")]),
+    "sees-earlier-steps": request(xr(), composition(ask({**BUCKET, "context": {"a": {"b": [1, None]}}}, name="x"), show({"context": {"c": 2}}, name="y", field="second"), show({}, name="z", field="third"))),
+    "sees-nothing-of-earlier": request(xr(), composition(ask({**BUCKET, "context": {}}, name="x"), ask({}, name="y"), ask({}, name="z", script={"echo": "seen"}))),
+    "sees-connection-of-earlier": request(xr(), composition(ask({"desired": {"composite": {"connectionDetails": {"k": "dg=="}, "ready": TRUE}, "resources": {"b": {**resource(), "connectionDetails": {"x": "AAH/"}, "ready": "READY_FALSE"}}}}, name="x"), show({}, name="y"))),
+    "sees-credentials": request(xr(), composition(show({}, credentials=[{"name": "z", "source": "Secret", "secretRef": {"namespace": "n", "name": "sec"}}, {"name": "a", "source": "Secret", "secretRef": {"namespace": "m", "name": "two"}}, {"name": "none", "source": "None"}])), credentials=[{**secret(), "data": {"b": "AP8=", "a": "", "z": "eg=="}}, {**secret("two", "m"), "data": None, "stringData": {"s": "t"}}]),
+    "sees-credentials-of-one-step": request(xr(), composition(show({}, name="x", field="first", credentials=credentials), show({}, name="y", field="second")), credentials=[secret()]),
+    "sees-bootstrap": request(xr(), composition(show({}, requirements={"requiredResources": [*BOOT, {"requirementName": "q", "apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"x": "y"}}, {"requirementName": "none", "apiVersion": "v1", "kind": "ConfigMap", "name": "zz"}, {"requirementName": "in", "apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"x": "y"}, "namespace": "de"}], "requiredSchemas": [{"requirementName": "s", **APP}, {"requirementName": "t", "apiVersion": "v1", "kind": "None"}]})), requiredResources=POOL, requiredSchemas=[OPENAPI]),
+    "sees-bootstrap-of-one-step": request(xr(), composition(show({}, name="x", field="first", requirements={"requiredResources": BOOT}), show({}, name="y", field="second")), requiredResources=POOL),
+    "sees-hostile-values": request(xr(spec=HOSTILE), composition(show({}))),
+    "no-input": request(xr(), composition({"step": "one", "functionRef": {"name": "script"}})),
+    "same-function-twice": request(xr(), composition(show({}, name="x", field="first"), show({}, name="x", field="second"))),
+    # What functions ask for
+    "asks-by-name": request(xr(), composition(show(wants(a=selector("cm", namespace="default"), b=selector("cm"), c=selector("c"), d=selector("c", namespace="default"), e=selector("none", namespace="default"), f=selector("", namespace="default")))), requiredResources=POOL),
+    "asks-by-labels": request(xr(), composition(show(wants(a=selector(labels={"x": "y"}), b=selector(labels={"x": "y"}, namespace="default"), c=selector(labels={"x": "none"}), d=selector(labels={"x": "y", "z": "z"})))), requiredResources=POOL),
+    "asks-for-all": request(xr(), composition(show(wants(a=selector(labels={}), b=selector(), c=selector(namespace="default"), d=selector(kind="None"), e=selector(labels={}, namespace="")))), requiredResources=POOL),
+    "asks-in-the-old-field": request(xr(), composition(show({"requirements": {"extraResources": {"a": selector("cm", namespace="default"), "b": selector(labels={"x": "y"}), "c": selector("none")}}})), requiredResources=POOL),
+    "asks-in-both-fields": request(xr(), composition(show({"requirements": {"extraResources": {"a": selector("cm", namespace="default")}, "resources": {"a": selector("b", namespace="default")}}})), requiredResources=POOL),
+    "asks-for-observed": request(xr(), composition(show(wants(a=selector("b1", kind="Bucket", apiVersion="s3.example.org/v1", namespace="default")))), observedResources=[observed()]),
+    "asks-for-itself": request(xr(), composition(show(wants(a={**APP, "matchName": "web", "namespace": "default"})))),
+    "asks-for-secrets": request(xr(), composition(show(wants(a=selector("sec", kind="Secret", namespace="n"), b=selector(kind="Secret")))), credentials=[secret()], requiredResources=[secret("other")]),
+    "asks-for-schemas": request(xr(), composition(show({"requirements": {"schemas": {"a": APP, "b": {"apiVersion": "example.org/v1", "kind": "None"}, "c": {"apiVersion": "example.org/v1", "kind": "Two"}, "d": {"apiVersion": "v1", "kind": "App"}}}})), requiredSchemas=[OPENAPI]),
+    "asks-for-schemas-with-references": request(xr(), composition(show({"requirements": {"schemas": {"a": APP}}})), requiredSchemas=[REFERENCES]),
+    "asks-for-schemas-with-lost-references": request(xr(), composition(show({"requirements": {"schemas": {"a": APP}}})), requiredSchemas=[{"components": {"schemas": {"App": {**OPENAPI["components"]["schemas"]["App"], "properties": {"a": {"items": {"$ref": "#/nowhere"}}}}}}}]),
+    "asks-for-schemas-of-none": request(xr(), composition(show({"requirements": {"schemas": {"a": APP}}}))),
+    "asks-for-both": request(xr(), composition(show({"requirements": {"schemas": {"a": APP}, "resources": {"a": selector("cm", namespace="default")}}})), requiredResources=POOL, requiredSchemas=[OPENAPI]),
+    "asks-twice": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), wants(a=selector("cm", namespace="default"), b=selector("b", namespace="default")))), requiredResources=POOL),
+    "asks-for-less": request(xr(), composition(show(wants(a=selector("cm", namespace="default"), b=selector("b", namespace="default")), wants(b=selector("b", namespace="default")))), requiredResources=POOL),
+    "asks-six-times": request(xr(), composition(show(*(wants(**{"n%d" % min(i, 4): selector("cm", namespace="default")}) for i in range(6)))), requiredResources=POOL),
+    "asks-forever": request(xr(), composition(show(*(wants(**{"n%d" % i: selector("cm", namespace="default")}) for i in range(9)))), requiredResources=POOL),
+    "asks-back-and-forth": request(xr(), composition(show(*[wants(a=selector("cm")), wants(b=selector("cm"))] * 4))),
+    "asks-and-asks-no-more": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), {})), requiredResources=POOL),
+    "asks-for-nothing": request(xr(), composition(show({"requirements": {}}, {"requirements": {}}))),
+    "asks-for-nothing-once": request(xr(), composition(show({"requirements": {}}, {}))),
+    "asks-then-fails": request(xr(), composition(ask(wants(a=selector("cm", namespace="default")), FATAL)), requiredResources=POOL),
+    "asks-and-fails": request(xr(), composition(ask({**FATAL, **wants(a=selector("cm", namespace="default"))}, {})), requiredResources=POOL),
+    "asks-and-says": request(xr(), composition(ask({**BUCKET, **wants(a=selector("cm"))}, {**wants(a=selector("cm")), "results": [result("NORMAL", "last")], "conditions": [{"type": "Last", "status": "STATUS_CONDITION_TRUE", "reason": "L"}]}))),
+    "asks-over-bootstrap": request(xr(), composition(show(wants(r=selector("b", namespace="default"), s=selector("cm", namespace="default")), requirements={"requiredResources": BOOT})), requiredResources=POOL),
+    "asks-in-one-step-alone": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), name="x", field="first"), show({}, name="y", field="second")), requiredResources=POOL),
+    "asks-in-two-steps": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), name="x", field="first"), show(wants(a=selector("b", namespace="default")), name="y", field="second")), requiredResources=POOL),
+    "asks-with-context": request(xr(), composition(show({**wants(a=selector("cm")), "context": {"k": "first"}}, {**wants(a=selector("cm")), "context": {"k": "second"}}, name="x", field="first"), show({}, name="y", field="second"))),
+    "asks-for-bad-schema": request(xr(), composition(ask({"requirements": {"schemas": {"a": {"apiVersion": "a/b/c", "kind": "K"}}}}))),
+    "bootstrap-bad-schema": request(xr(), composition(ask({}, requirements={"requiredSchemas": [{"requirementName": "s", "apiVersion": "a/b/c", "kind": "K"}]}))),
+    # What functions say
+    "results-of-all-sorts": request(xr(), composition(ask({"results": [result(s, s + " " + t, reason="Why", target="TARGET_" + t) for s in ("NORMAL", "WARNING", "UNSPECIFIED") for t in ("UNSPECIFIED", "COMPOSITE", "COMPOSITE_AND_CLAIM")]}))),
+    "results-oddly": request(xr(), composition(ask({"results": [{}, result("NORMAL", ""), result("NORMAL", "empty reason", reason=""), result("WARNING", "a\nb \u00e9 %s"), result("NORMAL", "x" * 5000)]}))),
+    "results-of-claimed": request(xr(ns=None, spec={"claimRef": {"apiVersion": "example.org/v1", "kind": "C", "name": "c", "namespace": "n"}}), composition(ask({"results": [result("NORMAL", "both", target="TARGET_COMPOSITE_AND_CLAIM")]})), compositeResourceDefinition=xrd()),
+    "fatal-first-of-two": request(xr(), composition(ask(FATAL, name="x"), ask(BUCKET, name="y"))),
+    "fatal-second-of-two": request(xr(), composition(ask(BUCKET, name="x"), ask({**FATAL, "results": [result("WARNING", "before"), *FATAL["results"]]}, name="y")), observedResources=[observed(), observed("gone", "g1")]),
+    "fatal-with-target": request(xr(), composition(ask({"results": [result("FATAL", "for all", reason="Mine", target="TARGET_COMPOSITE_AND_CLAIM")]}))),
+    "fatal-without-words": request(xr(), composition(ask({"results": [result("FATAL", "")]}))),
+    "fatal-twice": request(xr(), composition(ask({"results": [result("FATAL", "one"), result("FATAL", "two")]}))),
+    "error-internal": request(xr(), composition(ask(script={"code": 13, "error": "a 100% failure"}))),
+    "error-unimplemented": request(xr(), composition(ask(script={"code": 12, "error": "not me"}))),
+    "error-canceled": request(xr(), composition(ask(script={"code": 1, "error": "gone"}))),
+    "error-unauthenticated": request(xr(), composition(ask(script={"code": 16, "error": "who?"}))),
+    "error-texts": request(xr(), composition(ask(script={"code": 2, "error": "line\nline \u00e9 %s \"quoted\""}))),
+    "error-without-text": request(xr(), composition(ask(script={"code": 5, "error": ""}))),
+    "error-after-a-step": request(xr(status={"conditions": OLD}), composition(ask(BUCKET, name="x"), ask(name="y", script={"code": 13, "error": "late"}))),
+    "unknown-fields": request(xr(), composition(ask(BUCKET, script={"unknown": "uj4DYWJj"}))),
+    "output-ignored": request(xr(), composition(ask({**BUCKET, "output": {"a": 1}, "meta": {"tag": "other", "ttl": "3600s"}}))),
+    # Conditions
+    "condition-targets": request(xr(ns=None), composition(ask({"conditions": [{"type": "T" + str(i), "status": "STATUS_CONDITION_FALSE", "reason": "R", "target": t} for i, t in enumerate(("TARGET_UNSPECIFIED", "TARGET_COMPOSITE", "TARGET_COMPOSITE_AND_CLAIM", 9))]})), compositeResourceDefinition=xrd()),
+    "condition-system-types": request(xr(), composition(ask({"conditions": [{"type": t, "status": "STATUS_CONDITION_FALSE", "reason": "Mine"} for t in ("Ready", "Synced", "Healthy", "UpToDate", "Responsive", "ready", "Other")]}))),
+    "condition-duplicates": request(xr(), composition(ask({"conditions": [{"type": "A", "status": "STATUS_CONDITION_TRUE", "reason": "One"}, {"type": "B", "status": "STATUS_CONDITION_TRUE", "reason": "One"}]}, name="x"), ask({"conditions": [{"type": "A", "status": "STATUS_CONDITION_FALSE", "reason": "Two", "message": "second"}]}, name="y"))),
+    "condition-unchanged": request(xr(status={"conditions": [condition("A", reason="Same"), condition("B", message="m"), condition("C", observedGeneration=7)]}), composition(ask({"conditions": [{"type": "A", "status": "STATUS_CONDITION_TRUE", "reason": "Same"}, {"type": "B", "status": "STATUS_CONDITION_TRUE", "reason": "R", "message": "n"}, {"type": "C", "status": "STATUS_CONDITION_TRUE", "reason": "R"}]}))),
+    "condition-empty-message": request(xr(), composition(ask({"conditions": [{"type": "A", "status": "STATUS_CONDITION_TRUE", "reason": "R", "message": ""}]}))),
+    "condition-of-fatal": request(xr(meta={"generation": 2}, status={"conditions": [condition("Database", "False", "Up"), condition("Gone"), condition("Synced"), condition("Healthy")]}), composition(ask({"conditions": FN_CONDITIONS}, name="x"), ask({**FATAL, "conditions": [{"type": "Second", "status": "STATUS_CONDITION_UNKNOWN", "reason": "S"}]}, name="y"))),
+    # Connection details, naming, garbage
+    "connection-legacy": request(xr(ns=None, spec={"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}), composition(ask({"desired": {"composite": {"connectionDetails": {"a": "YQ=="}}, "resources": {"b": {**resource(), "connectionDetails": {"b": "Yg=="}}}}})), compositeResourceDefinition=xrd(connectionSecretKeys=["a"])),
+    "connection-modern": request(xr(spec={"crossplane": {"writeConnectionSecretToRef": {"name": "cs"}}}), composition(ask({"desired": {"composite": {"connectionDetails": {"a": "YQ=="}}}}))),
+    "names-from-odd-keys": request(xr(), composition(ask({"desired": {"resources": {k: resource(ready=TRUE) for k in ("A", "a b", "a/b", "\u00e9", "x" * 300, "1", "a.b", "-")}}}))),
+    "names-given": request(xr(), composition(ask(desired(a=config_map(name="given"), b=config_map(name="with-both", generateName="x-"), c=config_map(generateName="-"), d=config_map(generateName="a--"), e=config_map(name="", generateName=""))))),
+    "name-too-long": request(xr(), composition(ask(desired(a=config_map(name="a" * 254))))),
+    "name-with-dot": request(xr(), composition(ask(desired(a=config_map(name="a.b"), b=config_map(name="1"))))),
+    "name-of-colon": request(xr(), composition(ask(desired(a=config_map(name="a:b"))))),
+    "odd-root": request(xr(meta={"labels": {"crossplane.io/composite": "Root_1"}}), composition(ask(desired(a=config_map(name="fine"))))),
+    "odd-root-named": request(xr(meta={"labels": {"crossplane.io/composite": "Root_1"}}), composition(ask(desired(a=config_map())))),
+    "other-owner-of-same-uid": request(xr(), composition(ask(desired(a=config_map(ownerReferences=[{"apiVersion": "v9", "kind": "Old", "name": "old", "uid": UID}]))))),
+    "kind-changed": request(xr(), composition(ask(desired(bucket={"resource": {"apiVersion": "v1", "kind": "ConfigMap"}}))), observedResources=[observed()]),
+    "garbage-of-many": request(xr(), composition(ask(desired(b=resource("Bucket")))), observedResources=[observed(k, k + "1", finalizers=["f"]) for k in "abc"]),
+    "garbage-going": request(xr(), composition(ask({})), observedResources=[observed(deletionTimestamp="2024-01-01T00:00:00Z", finalizers=["f"])]),
+    "garbage-of-cluster": request(xr(ns=None, meta={"uid": "cu"}), composition(ask({})), observedResources=[observed(owner="cu", ns="x"), observed("b", "b2", owner="cu", ns=None)]),
+    "two-hundred": request(xr(), composition(ask({"desired": {"resources": {"r%03d" % i: resource(ready=TRUE if i % 2 else None) for i in range(200)}}}))),
+    # Ends
+    "paused-not-quite": request(xr(meta={"annotations": {"crossplane.io/paused": "True"}}), bucket),
+    "paused-false": request(xr(meta={"annotations": {"crossplane.io/paused": "false"}}, status={"conditions": [condition("Synced", "False", "ReconcilePaused")]}), bucket),
+    "paused-legacy": request(xr(ns=None, meta={"annotations": {"crossplane.io/paused": "true"}}, status={"conditions": [condition("Ready", "True", "Available")]}), bucket, compositeResourceDefinition=xrd()),
+    "going-without-finalizers": request(xr(meta={"deletionTimestamp": "2024-01-01T00:00:00Z"}), bucket),
+    "going-legacy": request(xr(ns=None, meta=going, status={"conditions": [condition("Ready", "True", "Available")]}), bucket, compositeResourceDefinition=xrd(), observedResources=[observed(owner=None, ns=None)]),
+    "asked-otherwise": request(xr(meta=asked, status={"lastHandledReconcileAt": "before"}), bucket),
+    "asked-for-nothing": request(xr(meta={"annotations": {"crossplane.io/reconcile-requested-at": ""}}), bucket),
+    "asked-and-paused": request(xr(meta={"annotations": {"crossplane.io/paused": "true", **asked["annotations"]}}), bucket),
+    # Hostile values
+    "hostile-status": request(xr(), composition(ask(status(**HOSTILE)))),
+    "hostile-resource": request(xr(), composition(ask(desired(a={"resource": {"apiVersion": "v1", "kind": "ConfigMap", "spec": HOSTILE, "": None, "list": [HOSTILE]}})))),
+    "hostile-context": request(xr(), composition(ask({"context": HOSTILE}, name="x"), show({}, name="y"))),
+    "hostile-observed": request(xr(), composition(show({})), observedResources=[{**observed(), "spec": HOSTILE}]),
+    "deep": request(xr(spec={"deep": nested(60, "x")}), composition(show(status(deep=nested(60, 1))))),
+    "long": request(xr(spec={"long": "x" * 300000}), composition(show(status(long="\u00e9" * 100000)))),
+    "many-members": request(xr(spec={"k%d" % i: i for i in range(2000)}), composition(show({}))),
+    "metadata-ill-typed": request(xr(), composition(ask(desired(a={"resource": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "labels": {"a": 1}}}})))),
+    "status-is-text": request(xr(), composition(ask({"desired": {"composite": {"resource": {"status": "text"}}}}))),
+    # Input that is not what it should be
+    "versionless": request({"kind": "App", "metadata": {"name": "web"}, "spec": {}}, bucket),
+    "composition-is-other": request(xr(), {**cm(), "spec": {}}),
+    "function-twice": {"composite": {"compositeResource": xr(), "composition": composition(ask(BUCKET)), "functions": [{"name": "script", "address": script}, {"name": "script", "address": "127.0.0.1:1"}]}},
+    "credentials-without-ref": request(xr(), composition(ask({}, credentials=[{"name": "c", "source": "Secret"}]))),
+    "credentials-second-missing": request(xr(), composition(ask({}, credentials=[*credentials, {"name": "d", "source": "Secret", "secretRef": {"namespace": "n", "name": "none"}}])), credentials=[secret()]),
+    "resource-refs-of-others": request(xr(spec={"crossplane": {"resourceRefs": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "cm"}, {"apiVersion": "v1", "kind": "ConfigMap"}]}}), composition(show({})), requiredResources=[{**cm(), "metadata": {**observed()["metadata"], "name": "cm"}}]),
+    "xrd-without-names": request(xr(), bucket, compositeResourceDefinition={"apiVersion": "apiextensions.crossplane.io/v1", "kind": "CompositeResourceDefinition", "metadata": {"name": "x"}, "spec": {}}),
+    "xrd-v2-cluster": request(xr(ns=None), composition(show({})), compositeResourceDefinition=xrd("v2", scope="Cluster")),
+    "xrd-v1-odd-scope": request(xr(ns=None), composition(show({})), compositeResourceDefinition=xrd(scope="Odd")),
+    "xrd-v2-odd-scope": request(xr(ns=None), composition(show({})), compositeResourceDefinition=xrd("v2", scope="Odd")),
+    "old-function-name": request(xr(), composition({"step": "one", "functionRef": {"name": ""}})),
 }
 
 for name, case in cases.items():

@@ -1,5 +1,6 @@
 """Compares two answers to one RenderRequest: compare.py THEIRS OURS. Of each there are .out (a RenderResponse in JSON, or nothing), .err and
-.status. Upstream goes through resources in any order, so lists of them are compared as sets; times of now are all the same."""
+.status. Upstream goes through resources in any order, so lists of them are compared as sets; times of now are all the same; their program
+indents the further lines of an error."""
 
 import difflib
 import json
@@ -12,6 +13,16 @@ def read(base, ending):
         return f.read()
 
 
+def forget_now(v):
+    if isinstance(v, dict):
+        if isinstance(v.get("lastTransitionTime"), str) and v["lastTransitionTime"] > "2026":
+            v["lastTransitionTime"] = "now"
+        v = list(v.values())
+    if isinstance(v, list):
+        for item in v:
+            forget_now(item)
+
+
 def response(text):
     if not text.strip():
         return None
@@ -22,14 +33,12 @@ def response(text):
     events = composite.get("events", [])
     about = [e for e in events if re.match("Composed resource|cannot create composed resource", e["message"])]
     composite["events"] = [e for e in events if e not in about] + sorted(about, key=lambda e: e["message"])
-    for c in composite.get("compositeResource", {}).get("status", {}).get("conditions", []):
-        if (c["lastTransitionTime"] or "") > "2026":
-            c["lastTransitionTime"] = "now"
+    forget_now(r)
     return json.dumps(r, indent=1, sort_keys=True)
 
 
 def answer(base):
-    error = re.sub("^(crossplane: error|weft internal render): ", "", read(base, ".err"))
+    error = re.sub("^(crossplane: error|weft internal render): ", "", read(base, ".err")).replace("\n" + " " * 19, "\n")
     return f"{response(read(base, '.out'))}\n{error}{read(base, '.status')}".split("\n")
 
 
