@@ -227,6 +227,17 @@ static int make_composite(struct compat *c, const struct value **ret, struct err
         return r;
 }
 
+/* An empty context that a function returned has no fields at all, which print as null. */
+static int context_fields(struct compat *c, const struct value **ret, struct err *err)
+{
+        bool has_steps = value_count(value_find(c->in->composition, "spec", "pipeline")) > 0;
+        int r = fn_struct_value(c->arena, &c->context, ret, err);
+
+        if (r >= 0 && has_steps && *ret && value_count(*ret) == 0)
+                *ret = &value_null;
+        return r;
+}
+
 static int render(struct compat *c, struct compat_output *ret, struct err *err)
 {
         struct compat_result *results;
@@ -234,8 +245,7 @@ static int render(struct compat *c, struct compat_output *ret, struct err *err)
 
         observe(c);
         if ((r = run_pipeline(c, err)) < 0 || (r = compose_all(c, &ret->composed, err)) < 0 ||
-            (r = make_composite(c, &ret->composite, err)) < 0 ||
-            (r = fn_struct_value(c->arena, &c->context, &ret->context, err)) < 0)
+            (r = make_composite(c, &ret->composite, err)) < 0 || (r = context_fields(c, &ret->context, err)) < 0)
                 return r;
         results = ARENA_NEW_ARRAY(c->arena, struct compat_result, c->results.n + 1);
         if (c->results.n)

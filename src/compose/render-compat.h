@@ -27,7 +27,7 @@ struct compat_output {
         const struct value *composed; /* a list, by the names of the resources */
         const struct compat_result *results;
         size_t n_results;
-        const struct value *context; /* NULL: the last step left none */
+        const struct value *context; /* its fields; NULL: the last step left none */
 };
 
 /* Errors are whole: `cannot render composite resource: ...`. Everything lives in the run's arena or in the input. */

@@ -147,6 +147,8 @@ cases = {
     "results": files(xr(), bucket, "-r"),
     "results-of-steps": files(xr(), composition(step(BUCKET, name="a"), step({"results": [result("WARNING", "second")]}, name="b", script={"pass": True})), "-r"),
     "context": files(xr(), composition(step({"context": {"a": {"b": [1, 2.5, None]}}})), "-c"),
+    "context-passed-on": files(xr(), composition(step({}, script={"pass": True})), "-c"),
+    "context-of-no-steps": files(xr(), composition(), "-c"),
     "context-empty": files(xr(), bucket, "-c"),
     "everything": files(xr(), bucket, "-r", "-x", "-c"),
     "empty": files(xr(), composition(step({}))),
