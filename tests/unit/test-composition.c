@@ -98,6 +98,98 @@ static const struct {
           "" },
 };
 
+/* A resource, and what becomes of it; the same for patches wherever they stand. */
+static const struct {
+        const char *name;
+        const char *patch;
+        const char *converted;
+} conversions[] = {
+        { "type", "{fromFieldPath: a}", "{fromFieldPath: a, type: FromCompositeFieldPath}" },
+        { "policy", "{type: T, policy: {fromFieldPath: Required}}", "{type: T, policy: {fromFieldPath: Required}}" },
+        { "no options", "{type: T, policy: {mergeOptions: null}}", "{type: T, policy: {}}" },
+        { "empty options", "{type: T, policy: {mergeOptions: {}}}",
+          "{type: T, policy: {toFieldPath: ForceMergeObjects}}" },
+        { "keep", "{type: T, policy: {mergeOptions: {keepMapValues: true}}}",
+          "{type: T, policy: {toFieldPath: MergeObjects}}" },
+        { "append", "{type: T, policy: {mergeOptions: {appendSlice: true}}}",
+          "{type: T, policy: {toFieldPath: ForceMergeObjectsAppendArrays}}" },
+        { "both",
+          "{type: T, policy: {fromFieldPath: Required, mergeOptions: {appendSlice: true, keepMapValues: true}}}",
+          "{type: T, policy: {fromFieldPath: Required, toFieldPath: MergeObjectsAppendArrays}}" },
+        { "math",
+          "{type: T, transforms: [{math: {multiply: 2}}, {type: math, math: {clampMin: 1, multiply: 2}}, {math: "
+          "{type: Foo, clampMax: 1}}, {type: math}]}",
+          "{type: T, transforms: [{type: math, math: {type: Multiply, multiply: 2}}, {type: math, math: {type: "
+          "ClampMin, "
+          "clampMin: 1, multiply: 2}}, {type: math, math: {type: Foo, clampMax: 1}}, {type: math}]}" },
+        { "string",
+          "{type: T, transforms: [{string: {fmt: a, convert: b}}, {string: {convert: b}}, {string: {regexp: "
+          "{match: c}}}, {string: {trim: x}}, {type: string, string: 3}]}",
+          "{type: T, transforms: [{type: string, string: {type: Format, fmt: a, convert: b}}, {type: string, string: "
+          "{type: Convert, convert: b}}, {type: string, string: {type: Regexp, regexp: {match: c}}}, {type: string, "
+          "string: {trim: x}}, {type: string, string: 3}]}" },
+        { "string before math",
+          "{type: T, transforms: [{math: {multiply: 2}, string: {fmt: a}}, {type: map, map: {a: "
+          "b}}, a]}",
+          "{type: T, transforms: [{type: string, math: {multiply: 2}, string: {type: Format, fmt: a}}, {type: map, "
+          "map: "
+          "{a: b}}, a]}" },
+        { "what is no list", "{type: T, transforms: 3, policy: 4}", "{type: T, transforms: 3, policy: 4}" },
+};
+
+TEST(patches_are_completed_everywhere)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(conversions); i++) {
+                const char *name = conversions[i].name;
+                struct composition c;
+                struct str spec;
+
+                begin();
+                spec = arena_printf(&arena,
+                                    "{resources: [{name: a, patches: [%s]}], patchSets: [{name: s, patches: [%s]}], "
+                                    "environment: {patches: [%s]}}",
+                                    conversions[i].patch, conversions[i].patch, conversions[i].patch);
+                ASSERT(composition_read(&arena,
+                                        document(name, "apiextensions.crossplane.io/v1", arena_cstring(&arena, spec)),
+                                        &c, NULL) >= 0);
+                spec = arena_printf(&arena,
+                                    "{apiVersion: pt.fn.crossplane.io/v1beta1, kind: Resources, resources: [{name: a, "
+                                    "patches: [%s]}], patchSets: [{name: s, patches: [%s]}], environment: {patches: "
+                                    "[%s]}}",
+                                    conversions[i].converted, conversions[i].converted, conversions[i].converted);
+                ASSERT_INT(c.n_steps, 1);
+                check_value(name, c.steps[0].input, text_of(yaml(name, arena_cstring(&arena, spec)), 0));
+                end();
+        }
+}
+
+/* As the engine of Crossplane 1.x inferred them (spec/engine 8.2): a value before a key before a path, and a key is its own name. */
+TEST(connection_details_are_completed)
+{
+        struct composition c;
+
+        begin();
+        ASSERT(composition_read(
+                       &arena,
+                       document("details", "apiextensions.crossplane.io/v1",
+                                "{resources: [{name: a, connectionDetails: [{fromConnectionSecretKey: k}, {name: m, "
+                                "fromFieldPath: a.b}, {name: v, value: v, fromConnectionSecretKey: k, fromFieldPath: "
+                                "p}, {name: t, type: FromFieldPath, value: v, fromFieldPath: p}, {type: "
+                                "FromConnectionSecretKey, fromConnectionSecretKey: l}, {}]}]}"),
+                       &c, NULL) >= 0);
+        check_value(
+                "details",
+                value_get(value_item(value_get(c.steps[0].input, STR("resources")), 0), STR("connectionDetails")),
+                text_of(yaml("details",
+                             "[{name: k, type: FromConnectionSecretKey, fromConnectionSecretKey: k}, {name: m, type: "
+                             "FromFieldPath, fromFieldPath: a.b}, {name: v, type: FromValue, value: v, "
+                             "fromConnectionSecretKey: k, fromFieldPath: p}, {name: t, type: FromFieldPath, value: "
+                             "v, fromFieldPath: p}, {name: l, type: FromConnectionSecretKey, "
+                             "fromConnectionSecretKey: l}, {}]"),
+                        0));
+        end();
+}
+
 TEST(every_shape_is_a_list_of_steps)
 {
         for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {

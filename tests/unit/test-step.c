@@ -371,6 +371,40 @@ TEST(extra_resources_are_allowed_or_refused)
         }
 }
 
+static int ask_for_configs(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        fn_response_init(rsp, req);
+        fn_response_require(r->arena, rsp,
+                            &(struct fn_selector) { .name = STR("r"),
+                                                    .api_version = STR("apiextensions.crossplane.io/v1alpha1"),
+                                                    .kind = STR("EnvironmentConfig"),
+                                                    .match_name = STR("z") });
+        return 0;
+}
+
+TEST(a_rule_knows_the_other_name_of_a_version)
+{
+        static const struct builtin_function asks = { .name = "f", .run = ask_for_configs };
+        static const char *const versions[] = { "v1alpha1", "v1beta1", "v1" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                struct step step = { 0 };
+                struct step_record record;
+                struct fn_response rsp;
+                struct str rules;
+
+                set_up();
+                rules = arena_printf(
+                        &arena, "[{\"apiVersion\":\"apiextensions.crossplane.io/%s\",\"kind\":\"EnvironmentConfig\"}]",
+                        versions[i]);
+                step.allowed_extra_resources = parse(arena_cstring(&arena, rules));
+                run_step(&asks, &step, &rsp, &record, &err);
+                ASSERT_CASE(versions[i], (err.code == ERR_FORBIDDEN) == (i == 2));
+                tear_down();
+        }
+}
+
 static int look_at_bootstrap(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
 {
         fn_response_init(rsp, req);
