@@ -276,3 +276,58 @@ int managed_apply(struct arena *a, const struct managed_request *req, const stru
         *ret = managed_fields_store(object, &u.managers);
         return 0;
 }
+
+/* --- Without doing it --- */
+
+/* The object with the entry of the applier alone, as the one in which nothing else has to be decoded; NULL without one. */
+static const struct value *with_own_entry(struct arena *a, const struct managed_request *req, struct str api_version,
+                                          const struct value *live)
+{
+        VALUE_FOREACH_ITEM (entry, value_find(live, "metadata", "managedFields")) {
+                struct value list;
+
+                if (!str_equal(value_str(value_get(entry, STR("manager"))), req->manager) ||
+                    !str_equal(value_str(value_get(entry, STR("operation"))), STR("Apply")) ||
+                    !str_equal(value_str(value_get(entry, STR("subresource"))), req->subresource) ||
+                    !str_equal(value_str(value_get(entry, STR("apiVersion"))), api_version))
+                        continue;
+                list = value_of_items(a, entry, 1);
+                return meta_with(a, &value_empty_object, STR("managedFields"), value_put(a, list));
+        }
+        return NULL;
+}
+
+/* What identifies an object is not applied: it must be what it is. */
+static bool has_identity(const struct value *config, const struct value *live)
+{
+        static const char *const fields[] = { "uid", "resourceVersion", "managedFields" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+                const struct value *v = value_get(meta(config), str_from(fields[i]));
+                const struct value *there = value_get(meta(live), str_from(fields[i]));
+
+                if (v && !(there && value_equal(v, there)))
+                        return false;
+        }
+        return true;
+}
+
+bool managed_is_applied(struct arena *a, const struct managed_request *req, const struct value *live,
+                        const struct value *config)
+{
+        const struct field_set *set;
+        const struct value *own, *bare;
+        struct update u;
+
+        update_begin(&u, a, req);
+        own = with_own_entry(a, req, u.api_version, live);
+        if (!own || !gvk_equal(gvk_of(config), req->type->gvk) || !has_identity(config, live) ||
+            managed_fields_decode(a, own, true, &u.managers, NULL) < 0 || u.managers.n != 1 ||
+            typed_validate(a, u.type, config, false, NULL) < 0)
+                return false;
+        set = field_set_recursive_difference(a, typed_to_set(a, u.type, config), u.reset);
+        if (!field_set_equal(update_without_system_fields(&u, set), u.managers.p[0].set))
+                return false;
+        bare = without_managed_fields(a, live);
+        return value_equal_numeric(bare, typed_merge(a, u.type, bare, without_managed_fields(a, config)));
+}

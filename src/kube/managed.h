@@ -37,6 +37,11 @@ struct managed_request {
 int managed_apply(struct arena *a, const struct managed_request *req, const struct value *live,
                   const struct value *config, const struct value **ret, struct err *err);
 
+/* Whether live has the configuration already, value for value and field for field as the manager's own: then an apply would change
+ * nothing. A quick look; false may also mean that it takes an apply to tell. */
+bool managed_is_applied(struct arena *a, const struct managed_request *req, const struct value *live,
+                        const struct value *config);
+
 /* Update: what create, update and the other patches do to managedFields. live is NULL on create. updated is the object as
  * the client wants it, managedFields of the request included. */
 int managed_update(struct arena *a, const struct managed_request *req, const struct value *live,

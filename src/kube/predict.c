@@ -2,8 +2,20 @@
 
 #include "managed.h"
 
-int predict_write(struct cluster *c, struct run *run, struct arena *scratch, const struct write_request *req,
-                  const struct value *live, struct write_outcome *ret, struct err *err)
+static int find_version(struct cluster *c, struct run *run, struct gvk gvk, const struct kind **ret,
+                        const struct kind_version **ret_version, struct err *err)
+{
+        int r = cluster_kind(c, run, gvk, ret, err);
+
+        if (r < 0)
+                return r;
+        *ret_version = kind_version(*ret, gvk.version);
+        return *ret_version ? 0 : err_set(err, ERR_NOT_FOUND, "version %.*s is not there", STR_ARG(gvk.version));
+}
+
+static int predict(struct run *run, struct arena *scratch, const struct kind *kind, const struct kind_version *version,
+                   const struct write_request *req, const struct value *live, struct write_outcome *ret,
+                   struct err *err)
 {
         struct run quiet = {
                 .arena = scratch,
@@ -11,33 +23,60 @@ int predict_write(struct cluster *c, struct run *run, struct arena *scratch, con
                 .cancel = run->cancel,
                 .user = run->user,
         };
-        struct pipeline p = { .now = clock_wall() };
-        const struct kind *kind;
+        struct pipeline p = { .kind = kind, .version = version, .now = clock_wall() };
         struct kind seen;
-        int r = cluster_kind(c, run, req->key.gvk, &kind, err);
 
-        if (r < 0)
-                return r;
-        p.version = kind_version(kind, req->key.gvk.version);
-        if (!p.version)
-                return err_set(err, ERR_NOT_FOUND, "version %.*s is not there", STR_ARG(req->key.gvk.version));
-        p.kind = kind;
-        if (p.version != kind_storage(kind)) {
+        if (version != kind_storage(kind)) {
                 /* What was read is in the version of the request: to the pipeline that is the one of the store. */
                 memcpy(&seen, kind, sizeof(seen));
-                seen.storage = (size_t)(p.version - kind->versions);
+                seen.storage = (size_t)(version - kind->versions);
                 p.kind = &seen;
         }
         return pipeline_run(&p, &quiet, req, live, ret, err);
 }
 
+int predict_write(struct cluster *c, struct run *run, struct arena *scratch, const struct write_request *req,
+                  const struct value *live, struct write_outcome *ret, struct err *err)
+{
+        const struct kind_version *version;
+        const struct kind *kind;
+        int r = find_version(c, run, req->key.gvk, &kind, &version, err);
+
+        return r < 0 ? r : predict(run, scratch, kind, version, req, live, ret, err);
+}
+
+/* Most applies repeat what is there, which is soon seen. */
+static bool is_applied(struct arena *scratch, const struct kind_version *version, const struct write_request *req,
+                       const struct value *live)
+{
+        struct managed_type type = {
+                .gvk = req->key.gvk,
+                .schema = version->schema,
+                .has_status = version->has_status,
+                .hub_version = version->name,
+        };
+        struct managed_request managed = {
+                .type = &type,
+                .manager = req->manager,
+                .subresource = req->subresource,
+        };
+
+        return req->verb == WRITE_APPLY && managed_is_applied(scratch, &managed, live, req->body);
+}
+
 bool predict_is_noop(struct cluster *c, struct run *run, const struct write_request *req, const struct value *live)
 {
         _cleanup_arena_ struct arena scratch;
+        const struct kind_version *version;
         struct write_outcome outcome;
+        const struct kind *kind;
 
         arena_init(&scratch, "prediction", 0);
-        if (predict_write(c, run, &scratch, req, live, &outcome, NULL) < 0)
+        if (find_version(c, run, req->key.gvk, &kind, &version, NULL) < 0)
+                return false;
+        if (is_applied(&scratch, version, req, live))
+                return true;
+        if (predict(run, &scratch, kind, version, req, live, &outcome, NULL) < 0)
                 return false;
         return outcome.effect == EFFECT_NONE ||
                (outcome.effect == EFFECT_STORE && managed_is_same(live, outcome.object));
