@@ -210,15 +210,29 @@ static bool read_events(struct watcher *w, char name[NAME_MAX + 1])
         return is_any;
 }
 
-/* Waits until something that matters has changed, and nothing more for a moment. */
-static int wait_for_change(struct watcher *w, char name[NAME_MAX + 1])
+/* An interrupt ends a render where it stands, and the waiting in good order. */
+static volatile sig_atomic_t is_waiting, is_interrupted;
+
+static void interrupt(int number)
 {
+        if (!is_waiting)
+                _exit(EXIT_OK);
+        is_interrupted = 1;
+}
+
+/* Waits until something that matters has changed, and nothing more for a moment. 1 when it was interrupted. SIGINT is blocked but for the
+ * waiting itself, so that none is missed. */
+static int wait_for_change(struct watcher *w, const sigset_t *unblocked, char name[NAME_MAX + 1])
+{
+        const struct timespec quiet = { .tv_nsec = QUIET_MS * 1000000L };
         struct pollfd p = { .fd = w->fd, .events = POLLIN };
         bool has_changed = false;
         int n;
 
         name[0] = '\0';
-        while ((n = poll(&p, 1, has_changed ? QUIET_MS : -1)) != 0) {
+        while ((n = ppoll(&p, 1, has_changed ? &quiet : NULL, unblocked)) != 0) {
+                if (is_interrupted)
+                        return 1;
                 if (n < 0 && errno != EINTR)
                         return ERR_SYSTEM;
                 if (n > 0)
@@ -227,12 +241,22 @@ static int wait_for_change(struct watcher *w, char name[NAME_MAX + 1])
         return 0;
 }
 
-/* --- The loop --- */
-
-static void end_well(int number)
+static int wait_blocked(struct watcher *w, char name[NAME_MAX + 1])
 {
-        _exit(EXIT_OK);
+        sigset_t interrupts, before;
+        int r;
+
+        sigemptyset(&interrupts);
+        sigaddset(&interrupts, SIGINT);
+        sigprocmask(SIG_BLOCK, &interrupts, &before);
+        is_waiting = 1;
+        r = wait_for_change(w, &before, name);
+        is_waiting = 0;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return r;
 }
+
+/* --- The loop --- */
 
 static int cannot_watch(const struct command *c, const char *why)
 {
@@ -251,11 +275,12 @@ static void begin_again(const struct command *c, const char *name)
                 fprintf(stderr, "weft %s: %s changed\n", c->name, name[0] ? name : "something");
 }
 
-/* Gives the exit status when it cannot go on. */
+/* Gives the exit status when it ends. */
 static int watch(struct watcher *w, const struct command *c, const struct settings *settings,
                  struct arguments arguments, render_run_fn *run)
 {
         char name[NAME_MAX + 1];
+        int r;
 
         for (;;) {
                 /* Before it reads them, so that nothing is missed that changes while it does. */
@@ -263,8 +288,11 @@ static int watch(struct watcher *w, const struct command *c, const struct settin
                 run(c, settings, arguments);
                 if (fflush(stdout) != 0 || ferror(stdout))
                         return cannot_watch(c, "cannot write to standard output");
-                if (wait_for_change(w, name) < 0)
+                r = wait_blocked(w, name);
+                if (r < 0)
                         return cannot_watch(c, "cannot wait for changes");
+                if (r > 0)
+                        return EXIT_OK;
                 begin_again(c, name);
         }
 }
@@ -272,7 +300,7 @@ static int watch(struct watcher *w, const struct command *c, const struct settin
 int render_watch(const struct command *c, const struct settings *settings, struct arguments arguments,
                  render_run_fn *run)
 {
-        struct sigaction action = { .sa_handler = end_well };
+        struct sigaction action = { .sa_handler = interrupt };
         struct watcher w = { .fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) };
         int status;
 

@@ -6,6 +6,6 @@
 typedef int render_run_fn(const struct command *c, const struct settings *settings, struct arguments arguments);
 
 /* Runs it at once, and then each time that one of the files of the command line changes, is replaced, comes or goes; what it gives does
- * not matter. Ends with SIGINT, and exit status 0. Returns only when it cannot watch. */
+ * not matter. Gives 0 when it is interrupted by SIGINT. */
 int render_watch(const struct command *c, const struct settings *settings, struct arguments arguments,
                  render_run_fn *run);
