@@ -1,6 +1,7 @@
 /* Which function a name and a choice of revision mean (spec/seeds 3, spec/engine 4.2). */
 #include "values.h"
 
+#include "park.h"
 #include "registry.h"
 
 static int run_nothing(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
@@ -162,5 +163,45 @@ TEST(revisions_come_and_go)
         ASSERT_TEXT(find("f", "", NULL), NONE_OF("f")); /* what has revisions is what they say */
         ASSERT(registry_remove_revision(registry, STR("f"), STR("f-1")));
         ASSERT_TEXT(find("f", "", NULL), "zero");
+        tear_down();
+}
+
+/* --- Threads --- */
+
+static void use(void *arg)
+{
+        size_t own = (size_t)arg;
+        char name[] = { 'f', '-', (char)('0' + own), '\0' };
+
+        for (int64_t i = 0; i < 200; i++) {
+                struct function_revision revision = {
+                        .name = str_from(name),
+                        .number = i,
+                        .is_active = true,
+                        .function = function_builtin(&table[own]),
+                };
+                struct function_choice choice = { .revision = str_from(name) };
+                struct function *f;
+
+                registry_set_revision(registry, STR("f"), &revision);
+                ASSERT(registry_find(registry, STR("f"), &choice, &f, NULL) >= 0);
+                ASSERT_STR(f->name, str_from(table[own].name));
+                function_unref(f);
+                ASSERT(registry_find(registry, STR("f"), NULL, &f, NULL) >= 0);
+                if (i % 3 == 0)
+                        ASSERT(registry_remove_revision(registry, STR("f"), str_from(name)));
+                function_unref(f); /* it outlives its revision */
+        }
+}
+
+TEST(threads_share_it)
+{
+        struct thread *threads[4];
+
+        set_up();
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                ASSERT(thread_start("user", use, (void *)i, &threads[i], NULL) >= 0);
+        for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+                thread_join(threads[i]);
         tear_down();
 }
