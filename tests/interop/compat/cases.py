@@ -8,27 +8,14 @@ import json
 import os
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from objects import cm as config_map, composition, result, secret, selector, xr
+
 directory, address = sys.argv[1:]
-
-
-def xr(ns="default", meta=None, spec=None, **rest):
-    metadata = {"name": "web", **({"namespace": ns} if ns else {}), **(meta or {})}
-    return {"apiVersion": "example.org/v1", "kind": "App", "metadata": metadata, "spec": spec or {"size": 3}, **rest}
 
 
 def step(*responses, name="one", function="fn", script=None, **rest):
     return {"step": name, "functionRef": {"name": function}, "input": {"step": name, "responses": list(responses), **(script or {})}, **rest}
-
-
-def composition(*steps, meta=None, **spec):
-    of = {"apiVersion": "example.org/v1", "kind": "App"}
-    metadata = {"name": "apps", **(meta or {})}
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": metadata,
-        "spec": {"compositeTypeRef": of, "mode": "Pipeline", "pipeline": list(steps), **spec},
-    }
 
 
 def function(name="fn", target=address, version="v1", kind="Function", **annotations):
@@ -62,10 +49,6 @@ def desired(**resources):
     return {"desired": {"resources": resources}}
 
 
-def result(severity, message, **rest):
-    return {"severity": "SEVERITY_" + severity, "message": message, **rest}
-
-
 def condition(kind, status="TRUE", reason="R", **rest):
     return {"type": kind, "status": "STATUS_CONDITION_" + status, "reason": reason, **rest}
 
@@ -83,15 +66,6 @@ def observed(key="bucket", name="b1", ns="default", owner=None, annotations=None
     return {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "metadata": {**m, **meta}, "spec": {"color": "red"}}
 
 
-def config_map(name="cm", ns="default", **labels):
-    metadata = {"name": name, **({"namespace": ns} if ns else {}), **({"labels": labels} if labels else {})}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": name}}
-
-
-def secret(name="sec", ns="n", **rest):
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": ns}, "data": {"a": "YQ=="}, **rest}
-
-
 def xrd(version="v1", names=("v1",), kind="CompositeResourceDefinition", schema=None, **spec):
     s = schema or {"type": "object", "properties": {"spec": {"type": "object", "properties": {"tier": {"type": "string", "default": "gold"}, "deep": {"type": "object", "default": {}, "properties": {"n": {"type": "integer", "default": 7}}}}}}}
     return {
@@ -104,15 +78,6 @@ def xrd(version="v1", names=("v1",), kind="CompositeResourceDefinition", schema=
 
 def needs(**resources):
     return {"requirements": {"resources": resources}}
-
-
-def selector(name=None, labels=None, kind="ConfigMap", **rest):
-    s = {"apiVersion": "v1", "kind": kind, **rest}
-    if name is not None:
-        s["matchName"] = name
-    if labels is not None:
-        s["matchLabels"] = {"labels": labels}
-    return s
 
 
 ECHO = {"script": {"echo": "seen"}}

@@ -17,16 +17,14 @@ import json
 import os
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from objects import cm, composition, result, secret, selector, xr
+
 directory, dummy, script = sys.argv[1:]
 UID = "eb117bae-5e34-5396-86f0-0d431b0d5302"  # of App web in default
 
 
 FUNCTIONS = [{"name": "dummy", "address": dummy}, {"name": "script", "address": script}]
-
-
-def xr(ns="default", meta=None, spec=None, **rest):
-    metadata = {"name": "web", **({"namespace": ns} if ns else {}), **(meta or {})}
-    return {"apiVersion": "example.org/v1", "kind": "App", "metadata": metadata, "spec": spec or {"size": 3}, **rest}
 
 
 def step(response, name="one", **rest):
@@ -41,16 +39,6 @@ def ask(*responses, name="one", script=None, **rest):
 def show(*responses, name="one", field="seen", **rest):
     """The same, and the composite's status shows the last request."""
     return ask(*responses, name=name, script={"pass": True, "echo": field}, **rest)
-
-
-def composition(*steps, **spec):
-    of = {"apiVersion": "example.org/v1", "kind": "App"}
-    return {
-        "apiVersion": "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "metadata": {"name": "apps"},
-        "spec": {"compositeTypeRef": of, "mode": "Pipeline", "pipeline": list(steps), **spec},
-    }
 
 
 def request(composite, comp, **rest):
@@ -88,14 +76,6 @@ def condition(kind, status="True", reason="R", **rest):
     return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": "2020-01-01T00:00:00Z", **rest}
 
 
-def result(severity, message, **rest):
-    return {"severity": "SEVERITY_" + severity, "message": message, **rest}
-
-
-def secret(name="sec", ns="n"):
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": ns}, "data": {"a": "YQ=="}}
-
-
 def xrd(version="v1", group="example.org", kind="App", **spec):
     return {
         "apiVersion": "apiextensions.crossplane.io/" + version,
@@ -107,20 +87,6 @@ def xrd(version="v1", group="example.org", kind="App", **spec):
 
 def wants(**resources):
     return {"requirements": {"resources": resources}}
-
-
-def selector(name=None, labels=None, kind="ConfigMap", **rest):
-    s = {"apiVersion": "v1", "kind": kind, **rest}
-    if name is not None:
-        s["matchName"] = name
-    if labels is not None:
-        s["matchLabels"] = {"labels": labels}
-    return s
-
-
-def cm(name="cm", ns="default", **labels):
-    metadata = {"name": name, **({"namespace": ns} if ns else {}), **({"labels": labels} if labels else {})}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": name}}
 
 
 def status(**fields):
