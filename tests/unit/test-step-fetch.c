@@ -203,7 +203,8 @@ TEST(what_cannot_be_fetched_is_named)
                 { "e.org/v1", "None", NULL, ASK_EXTRA,
                   "fetching resources for r: cannot list required resources: no matches for kind \"None\" in version "
                   "\"e.org/v1\"" },
-                { "a/b/c", "None", "x", ASK_SCHEMAS, "fetching schema for r: unexpected GroupVersion string: a/b/c" },
+                { "a/b/c", "None", "x", ASK_SCHEMAS,
+                  "fetching schema for r: cannot parse apiVersion \"a/b/c\": unexpected GroupVersion string: a/b/c" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -231,8 +232,8 @@ TEST(bootstrap_errors_have_upstreams_words)
                   "cannot fetch bootstrap required resources for requirement \"r\": cannot list required resources: no "
                   "matches for kind \"None\" in version \"e.org/v1\"" },
                 { "{\"requiredSchemas\":[{\"requirementName\":\"r\",\"apiVersion\":\"a/b/c\",\"kind\":\"None\"}]}",
-                  "cannot fetch bootstrap required schema for requirement \"r\": unexpected GroupVersion string: "
-                  "a/b/c" },
+                  "cannot fetch bootstrap required schema for requirement \"r\": cannot parse apiVersion \"a/b/c\": "
+                  "unexpected GroupVersion string: a/b/c" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
