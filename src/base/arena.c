@@ -5,7 +5,6 @@
 #include "limits.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 
 #if HAS_ASAN
@@ -330,15 +329,23 @@ struct str arena_copy(struct arena *a, struct str s)
         return str_make(arena_cstring(a, s), s.n);
 }
 
-struct str arena_printf(struct arena *a, const char *format, ...)
+struct str arena_vprintf(struct arena *a, const char *format, va_list arguments)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        buf_appendv(&b, format, arguments);
+        return buf_to_arena(&b, a);
+}
+
+struct str arena_printf(struct arena *a, const char *format, ...)
+{
         va_list arguments;
+        struct str text;
 
         va_start(arguments, format);
-        buf_appendv(&b, format, arguments);
+        text = arena_vprintf(a, format, arguments);
         va_end(arguments);
-        return buf_to_arena(&b, a);
+        return text;
 }
 
 struct str arena_concat(struct arena *a, const struct str *texts, size_t n)

@@ -9,6 +9,8 @@
  * An arena has one home thread at a time. What lives in it may be read by other threads once it no longer changes. */
 #pragma once
 
+#include <stdarg.h>
+
 #include "str.h"
 
 struct err;
@@ -73,6 +75,7 @@ void arena_shrink(struct arena *a, void *p, size_t old_bytes, size_t new_bytes);
 struct str arena_copy(struct arena *a, struct str s);
 char *arena_cstring(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *format, ...) _printf_(2, 3);
+struct str arena_vprintf(struct arena *a, const char *format, va_list arguments) _printf_(2, 0);
 
 /* The texts one behind the other: ARENA_CONCAT(a, group, STR("/"), kind). */
 struct str arena_concat(struct arena *a, const struct str *texts, size_t n);

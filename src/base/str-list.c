@@ -1,7 +1,5 @@
 #include "str-list.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 void str_list_add(struct str_list *list, struct str s)
@@ -22,19 +20,13 @@ void str_list_add(struct str_list *list, struct str s)
 
 void str_list_printf(struct str_list *list, const char *format, ...)
 {
-        char *text;
-        va_list ap;
-        int n;
+        va_list arguments;
 
         if (!list)
                 return;
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        if (n < 0)
-                abort();
-        str_list_add(list, arena_copy(list->arena, str_make(text, (size_t)n)));
-        free(text);
+        va_start(arguments, format);
+        str_list_add(list, arena_vprintf(list->arena, format, arguments));
+        va_end(arguments);
 }
 
 static int compare(const void *a, const void *b)

@@ -3,7 +3,6 @@
 
 #include "buf.h"
 #include "own-kinds.h"
-#include "path.h"
 #include "render-errors.h"
 #include "schema.h"
 #include "vec.h"
@@ -139,21 +138,7 @@ static int compiled_for(struct render_schemas *s, struct arena *a, const struct 
 
 static size_t fields_of(void *arg, struct arena *a, struct str parent, const struct str **ret)
 {
-        const struct schema_node *n = schema_root(arg);
-        struct path path = { 0 };
-        struct str *names;
-
-        if (parent.n > 0 && path_parse(a, parent, &path, NULL) < 0)
-                return 0;
-        for (size_t i = 0; n && i < path.n; i++)
-                n = path.segments[i].is_index ? schema_node_items(n) : schema_node_property(n, path.segments[i].key);
-        if (!n || schema_node_property_count(n) == 0)
-                return 0;
-        names = ARENA_NEW_ARRAY(a, struct str, schema_node_property_count(n));
-        for (size_t i = 0; i < schema_node_property_count(n); i++)
-                schema_node_property_at(n, i, &names[i]);
-        *ret = names;
-        return schema_node_property_count(n);
+        return schema_properties_at(arg, a, parent, ret);
 }
 
 static int validate(struct schema *schema, struct arena *a, const struct manifest *composite,

@@ -3,7 +3,6 @@
 #include "json.h"
 #include "metadata.h"
 #include "own-kinds-data.h"
-#include "path.h"
 #include "pipeline.h"
 
 #include <pthread.h>
@@ -310,32 +309,9 @@ const struct kind_strategy *own_kind_strategy(struct str group, struct str kind)
 
 /* --- Fields --- */
 
-static const struct schema_node *node_below(const struct schema_node *n, const struct path_segment *segment)
-{
-        const struct schema_node *below;
-
-        if (segment->is_index)
-                return schema_node_items(n);
-        below = schema_node_property(n, segment->key);
-        return below ? below : schema_node_additional(n);
-}
-
 size_t own_kind_fields(struct arena *a, struct gvk gvk, struct str path, const struct str **ret)
 {
         const struct schema *s = schema_of(gvk, true);
-        const struct schema_node *n = s ? schema_root(s) : NULL;
-        struct path parsed = { 0 };
-        struct str *names;
 
-        if (!s || (path.n > 0 && path_parse(a, path, &parsed, NULL) < 0))
-                return 0;
-        for (size_t i = 0; n && i < parsed.n; i++)
-                n = node_below(n, &parsed.segments[i]);
-        if (!n || schema_node_property_count(n) == 0)
-                return 0;
-        names = ARENA_NEW_ARRAY(a, struct str, schema_node_property_count(n));
-        for (size_t i = 0; i < schema_node_property_count(n); i++)
-                schema_node_property_at(n, i, &names[i]);
-        *ret = names;
-        return schema_node_property_count(n);
+        return s ? schema_properties_at(s, a, path, ret) : 0;
 }

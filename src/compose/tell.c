@@ -1,9 +1,6 @@
 /* What a reconcile tells people: events, and the conditions of the composite (spec/engine 1.6, 1.8, 1.9). */
 #include "reconcile-state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "clock.h"
 
 /* --- Events --- */
@@ -23,21 +20,15 @@ static struct reconcile_event *add_event(struct reconcile *r)
 
 void reconcile_event(struct reconcile *r, bool is_warning, struct str reason, const char *format, ...)
 {
-        char *text;
-        va_list ap;
-        int n;
+        va_list arguments;
 
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        if (n < 0)
-                abort();
+        va_start(arguments, format);
         *add_event(r) = (struct reconcile_event) {
                 .is_warning = is_warning,
                 .reason = arena_copy(r->arena, reason),
-                .message = arena_copy(r->arena, str_make(text, (size_t)n)),
+                .message = arena_vprintf(r->arena, format, arguments),
         };
-        free(text);
+        va_end(arguments);
 }
 
 void reconcile_tell_claim(struct reconcile *r, struct str message)

@@ -1,7 +1,5 @@
 #include "message.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "object.h"
@@ -207,24 +205,16 @@ static void *grown(struct arena *a, const void *p, size_t n, size_t size_bytes)
 void fn_response_add_result(struct arena *a, struct fn_response *rsp, enum fn_severity severity, const char *format,
                             ...)
 {
-        struct fn_result *result;
-        char *text;
-        va_list ap;
-        int n;
+        va_list arguments;
 
-        va_start(ap, format);
-        n = vasprintf(&text, format, ap);
-        va_end(ap);
-        if (n < 0)
-                abort();
+        va_start(arguments, format);
         rsp->results = grown(a, rsp->results, rsp->n_results, sizeof(*rsp->results));
-        result = &rsp->results[rsp->n_results++];
-        *result = (struct fn_result) {
+        rsp->results[rsp->n_results++] = (struct fn_result) {
                 .severity = severity,
-                .message = arena_copy(a, str_make(text, (size_t)n)),
+                .message = arena_vprintf(a, format, arguments),
                 .target = FN_TARGET_COMPOSITE,
         };
-        free(text);
+        va_end(arguments);
 }
 
 void fn_response_add_condition(struct arena *a, struct fn_response *rsp, const struct fn_condition *c)

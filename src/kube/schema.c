@@ -2,6 +2,7 @@
 
 #include "buf.h"
 #include "map.h"
+#include "path.h"
 #include "regex.h"
 #include "schema-node.h"
 
@@ -229,6 +230,35 @@ const struct schema_node *schema_node_additional(const struct schema_node *n)
 const struct schema_node *schema_node_items(const struct schema_node *n)
 {
         return node_at(n, n->items);
+}
+
+static const struct schema_node *node_below(const struct schema_node *n, const struct path_segment *segment)
+{
+        const struct schema_node *below;
+
+        if (segment->is_index)
+                return schema_node_items(n);
+        below = schema_node_property(n, segment->key);
+        return below ? below : schema_node_additional(n);
+}
+
+size_t schema_properties_at(const struct schema *s, struct arena *a, struct str path, const struct str **ret)
+{
+        const struct schema_node *n = schema_root(s);
+        struct path parsed = { 0 };
+        struct str *names;
+
+        if (path.n > 0 && path_parse(a, path, &parsed, NULL) < 0)
+                return 0;
+        for (size_t i = 0; n && i < parsed.n; i++)
+                n = node_below(n, &parsed.segments[i]);
+        if (!n || n->n_properties == 0)
+                return 0;
+        names = ARENA_NEW_ARRAY(a, struct str, n->n_properties);
+        for (size_t i = 0; i < n->n_properties; i++)
+                schema_node_property_at(n, i, &names[i]);
+        *ret = names;
+        return n->n_properties;
 }
 
 const struct value *schema_node_default(const struct schema_node *n)

@@ -88,6 +88,10 @@ const struct schema_node *schema_node_property_at(const struct schema_node *n, s
 const struct schema_node *schema_node_additional(const struct schema_node *n);
 const struct schema_node *schema_node_items(const struct schema_node *n); /* NULL without */
 
+/* The properties declared at a path (`spec.list[0]`; empty: at the root), for suggestions: sorted, their texts as long as the schema.
+ * None where the path leads nowhere or anything goes. */
+size_t schema_properties_at(const struct schema *s, struct arena *a, struct str path, const struct str **ret);
+
 /* The default, or NULL; as long as the schema. */
 const struct value *schema_node_default(const struct schema_node *n);
 
