@@ -2,13 +2,18 @@
 pids=
 trap 'for p in $pids; do kill -KILL "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
 
-# serves PID LOG: waits until the function says in its log where it listens; sets pid and address ("" if it ended instead).
+# serves LOG COMMAND...: starts a function with its standard error in the log, and waits until it says there where it listens; sets pid
+# and address ("" if it ended instead). What an earlier one has left in the log is gone before this one is waited for.
 serves() {
-        pid=$1
+        local log=$1
+        shift
+        : >"$log"
+        "$@" 2>"$log" &
+        pid=$!
         pids="$pids $pid"
         address=
         for _ in $(seq 600); do
-                address=$(sed -n 's/.*"message":"serving".*"address":"\([^"]*\)".*/\1/p' "$2" | head -n 1)
+                address=$(sed -n 's/.*"message":"serving".*"address":"\([^"]*\)".*/\1/p' "$log" | head -n 1)
                 if [ -n "$address" ]; then
                         pids="$pids $(cat "/proc/$pid/task/$pid/children" 2>/dev/null)" # make's, which it leaves behind
                         return
