@@ -293,7 +293,8 @@ static int locate_json_document(struct arena *scratch, const struct source *s, s
                 if (r == ERR_NOT_FOUND)
                         return fail_missing(s, err);
                 if (r < 0)
-                        return locate_yaml_document(scratch, s, offset, document, path, ret, err);
+                        return locate_yaml_document(scratch, s, s->text.n - yaml_stream_rest(rest).n, document, path,
+                                                    ret, err);
                 if (!value_is_null(v) && document-- == 0) {
                         *ret = source_position(s->text, offset + locate_in_json(scratch, rest, path));
                         return 0;

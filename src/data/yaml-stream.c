@@ -172,6 +172,18 @@ static int fail_json(struct stream_reader *r, struct err *json_error, bool has_o
         return err_move(err, json_error);
 }
 
+struct str yaml_stream_rest(struct str rest)
+{
+        while (rest.n && str_find_char(STR(" \t\v\f\r\n"), rest.p[0]) >= 0) {
+                bool is_newline = rest.p[0] == '\n';
+
+                rest = str_skip(rest, 1);
+                if (is_newline)
+                        break;
+        }
+        return rest;
+}
+
 /* The rest of a stream that began as JSON, read as YAML. The error about the JSON counts if that fails at once, or if there
  * is hardly anything left. */
 static int read_rest(struct stream_reader *r, size_t offset, struct err *json_error, struct err *err)
@@ -181,13 +193,7 @@ static int read_rest(struct stream_reader *r, size_t offset, struct err *json_er
         size_t before = r->n_read;
         int code;
 
-        while (rest.n && str_find_char(STR(" \t\v\f\r\n"), rest.p[0]) >= 0) {
-                bool is_newline = rest.p[0] == '\n';
-
-                rest = str_skip(rest, 1);
-                if (is_newline)
-                        break;
-        }
+        rest = yaml_stream_rest(rest);
         offset = r->text.n - rest.n;
         if (is_short)
                 return fail_json(r, json_error, true, err);

@@ -43,6 +43,9 @@ int yaml_stream_next(struct yaml_stream *s, struct yaml_document *ret, struct er
 /* Whether a stream is read as JSON first: its first character, white space aside, is a brace. */
 bool yaml_stream_is_json(struct str text);
 
+/* Where the rest of a stream that began as JSON and goes on as YAML begins: behind blanks, up to the end of a line. */
+struct str yaml_stream_rest(struct str rest);
+
 /* All documents of a stream that are not null, in order; JSON streams (concatenated objects) too. Positions in errors are
  * those in the whole text. This is how every file a user names is read. ret is an array value. */
 int yaml_parse_stream(struct arena *a, struct str text, const struct yaml_read_options *options,
