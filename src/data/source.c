@@ -239,6 +239,16 @@ static int fail_missing(const struct source *s, struct err *err)
         return err_set(err, ERR_NOT_FOUND, "%.*s has fewer documents", STR_ARG(s->name));
 }
 
+/* `key:` or `key: value`, with a key of letters. */
+static bool begins_with_key(struct str line)
+{
+        size_t n = 0;
+
+        while (n < line.n && (line.p[n] | 0x20) >= 'a' && (line.p[n] | 0x20) <= 'z')
+                n++;
+        return n > 0 && n < line.n && line.p[n] == ':' && (n + 1 == line.n || line.p[n + 1] == ' ');
+}
+
 /* Whether a document is more than null, told by its first line that says something; false when that takes a closer look. */
 static bool is_plainly_something(struct str text)
 {
@@ -247,7 +257,7 @@ static bool is_plainly_something(struct str text)
         while (str_split(&text, '\n', &line) || line.n > 0) {
                 line = str_trim(line);
                 if (line.n > 0 && line.p[0] != '#')
-                        return line.p[0] != '%' && line.p[0] != '-' && str_find_char(line, ':') >= 0;
+                        return begins_with_key(line);
         }
         return false;
 }

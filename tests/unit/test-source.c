@@ -62,6 +62,7 @@ static const struct {
         { STR_INIT("{\n  \"a\": \"x]}\\\"\",\n  \"b\": [ [1, 2], 3 ]\n}"), 0, { KEY("b"), INDEX(1) }, 2, 3, 18 },
         { STR_INIT("{\"a\": 1}\n{\"b\": [true, null]}"), 1, { KEY("b"), INDEX(1) }, 2, 2, 14 },
         { STR_INIT("{\"a\": 1} null {\"b\": 2}"), 1, { KEY("b") }, 1, 1, 21 },
+        { STR_INIT("a: 1\n---\nnull # not: b\n---\n~ # c: d\n---\nb: 2\n"), 1, { KEY("b") }, 1, 7, 4 },
         { STR_INIT("{\"a\": 1, \"\\u0061\": 2}"), 0, { KEY("a") }, 1, 1, 20 },
         { STR_INIT("{\"a\": []}"), 0, { KEY("a"), INDEX(0) }, 2, 1, 7 },
         { STR_INIT("{\"a\": [1]}"), 0, { KEY("a"), INDEX(3) }, 2, 1, 7 },
