@@ -25,63 +25,33 @@ struct configs {
         struct err *err;
 };
 
-static struct str requirement_name(struct configs *c, size_t i)
+static struct str requirement_name(struct arena *a, size_t i)
 {
-        return arena_printf(c->arena, "environment-config-%zu", i);
+        return arena_printf(a, "environment-config-%zu", i);
 }
 
 /* --- The first call: what is needed --- */
 
-static int require(struct configs *c, size_t i, const struct environment_source *source, const struct value *composite,
-                   struct fn_response *rsp)
-{
-        struct fn_selector s = {
-                .name = requirement_name(c, i),
-                .api_version = STR("apiextensions.crossplane.io/v1beta1"),
-                .kind = STR("EnvironmentConfig"),
-        };
-        enum selection_type type = selection_type(source->type);
-        int r;
-
-        if (type == SELECTION_UNKNOWN)
-                return 0;
-        if (type == SELECTION_REFERENCE) {
-                if (!source->ref)
-                        return err_set(c->err, ERR_INVALID, "ref cannot be nil for type 'Reference' of entry %zu", i);
-                s.match_name = source->ref->name.p ? source->ref->name : STR("");
-        } else {
-                if (!source->selector)
-                        return err_set(c->err, ERR_INVALID, "selector cannot be nil for type 'Selector' of entry %zu",
-                                       i);
-                r = selection_labels(c->arena, source->selector, composite, &s, c->err);
-                if (r < 0 || !s.has_labels)
-                        return r;
-        }
-        fn_response_require(c->arena, rsp, &s);
-        return 0;
-}
-
 int environment_require(struct arena *a, struct fn_request *req, const struct environment_spec *spec,
                         struct fn_response *rsp, struct err *err)
 {
-        struct configs c = { .arena = a, .req = req, .spec = spec, .err = err };
-        const struct environment_source *source, *first = spec->sources.p;
-        const struct value *composite;
-        int r = selection_composite(a, req, &composite, err);
+        struct selection_source *sources = ARENA_NEW_ARRAY(a, struct selection_source, spec->sources.n + 1);
+        const struct environment_source *source;
+        size_t n = 0;
 
-        if (r < 0)
-                return r;
         INPUT_FOREACH (source, &spec->sources) {
-                r = require(&c, (size_t)(source - first), source, composite, rsp);
-                if (r >= 0)
-                        r = arena_check(a, err);
-                if (r < 0) {
-                        rsp->requirements = (struct fn_requirements) { 0 };
-                        return r;
-                }
+                sources[n] = (struct selection_source) {
+                        .label = arena_printf(a, "entry %zu", n),
+                        .type = source->type,
+                        .ref = source->ref,
+                        .selector = source->selector,
+                        .wanted = { .name = requirement_name(a, n),
+                                    .api_version = STR("apiextensions.crossplane.io/v1beta1"),
+                                    .kind = STR("EnvironmentConfig") },
+                };
+                n++;
         }
-        rsp->requirements.is_present = true;
-        return 0;
+        return selection_require(a, req, sources, n, rsp, err);
 }
 
 /* --- The second: what came --- */
@@ -127,7 +97,7 @@ static int select_by_labels(struct configs *c, const struct selection_selector *
 /* *ret is NULL when the entry selects nothing. */
 static int select_source(struct configs *c, size_t i, const struct environment_source *source, struct selection **ret)
 {
-        struct str name = requirement_name(c, i);
+        struct str name = requirement_name(c->arena, i);
         enum selection_type type = selection_type(source->type);
         int r = selection_find(c->arena, c->req, name, ret, c->err);
 

@@ -65,57 +65,25 @@ static const struct input_type input_type = INPUT_TYPE(struct extra_input, input
 
 /* --- The first call: what is needed --- */
 
-static int require(struct arena *a, struct fn_response *rsp, const struct extra_source *source,
-                   const struct value *composite, struct err *err)
-{
-        struct fn_selector s = {
-                .name = source->into,
-                .api_version = source->api_version,
-                .kind = source->kind,
-                .namespace = source->namespace,
-        };
-        enum selection_type type = selection_type(source->type);
-        int r;
-
-        if (type == SELECTION_UNKNOWN)
-                return 0;
-        if (type == SELECTION_REFERENCE) {
-                if (!source->ref)
-                        return err_set(err, ERR_INVALID, "ref cannot be nil for type 'Reference' of %.*s",
-                                       STR_ARG(go_quote(a, source->into)));
-                s.match_name = source->ref->name.p ? source->ref->name : STR("");
-        } else {
-                if (!source->selector)
-                        return err_set(err, ERR_INVALID, "selector cannot be nil for type 'Selector' of %.*s",
-                                       STR_ARG(go_quote(a, source->into)));
-                r = selection_labels(a, source->selector, composite, &s, err);
-                if (r < 0 || !s.has_labels)
-                        return r;
-        }
-        fn_response_require(a, rsp, &s);
-        return 0;
-}
-
 static int build_requirements(struct arena *a, struct fn_request *req, const struct extra_spec *spec,
                               struct fn_response *rsp, struct err *err)
 {
+        struct selection_source *sources = ARENA_NEW_ARRAY(a, struct selection_source, spec->sources.n + 1);
         const struct extra_source *source;
-        const struct value *composite;
-        int r = selection_composite(a, req, &composite, err);
+        size_t n = 0;
 
-        if (r < 0)
-                return r;
-        INPUT_FOREACH (source, &spec->sources) {
-                r = require(a, rsp, source, composite, err);
-                if (r >= 0)
-                        r = arena_check(a, err);
-                if (r < 0) {
-                        rsp->requirements = (struct fn_requirements) { 0 };
-                        return r;
-                }
-        }
-        rsp->requirements.is_present = true;
-        return 0;
+        INPUT_FOREACH (source, &spec->sources)
+                sources[n++] = (struct selection_source) {
+                        .label = go_quote(a, source->into),
+                        .type = source->type,
+                        .ref = source->ref,
+                        .selector = source->selector,
+                        .wanted = { .name = source->into,
+                                    .api_version = source->api_version,
+                                    .kind = source->kind,
+                                    .namespace = source->namespace },
+                };
+        return selection_require(a, req, sources, n, rsp, err);
 }
 
 /* --- The second: what came --- */

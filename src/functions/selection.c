@@ -77,8 +77,10 @@ static void put_label(struct fn_label *labels, size_t *n, struct fn_label label)
         labels[at] = label;
 }
 
-int selection_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
-                     struct fn_selector *ret, struct err *err)
+/* Puts the labels of a selector, by key, into *ret; values may come from the observed composite resource. Without any label has_labels
+ * is false. */
+static int add_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
+                      struct fn_selector *ret, struct err *err)
 {
         struct fn_label *labels = ARENA_NEW_ARRAY(a, struct fn_label, selector->labels.n + 1);
         const struct selection_label *label;
@@ -99,7 +101,8 @@ int selection_labels(struct arena *a, const struct selection_selector *selector,
         return 0;
 }
 
-int selection_composite(struct arena *a, struct fn_request *req, const struct value **ret, struct err *err)
+/* The observed composite resource; {} without. */
+static int find_composite(struct arena *a, struct fn_request *req, const struct value **ret, struct err *err)
 {
         int r = fn_state_open(a, &req->observed, err);
 
@@ -109,6 +112,53 @@ int selection_composite(struct arena *a, struct fn_request *req, const struct va
         if (r >= 0 && !*ret)
                 *ret = &value_empty_object;
         return r;
+}
+
+static int require(struct arena *a, const struct selection_source *source, const struct value *composite,
+                   struct fn_response *rsp, struct err *err)
+{
+        struct fn_selector s = source->wanted;
+        enum selection_type type = selection_type(source->type);
+        int r;
+
+        if (type == SELECTION_UNKNOWN)
+                return 0;
+        if (type == SELECTION_REFERENCE) {
+                if (!source->ref)
+                        return err_set(err, ERR_INVALID, "ref cannot be nil for type 'Reference' of %.*s",
+                                       STR_ARG(source->label));
+                s.match_name = source->ref->name.p ? source->ref->name : STR("");
+        } else {
+                if (!source->selector)
+                        return err_set(err, ERR_INVALID, "selector cannot be nil for type 'Selector' of %.*s",
+                                       STR_ARG(source->label));
+                r = add_labels(a, source->selector, composite, &s, err);
+                if (r < 0 || !s.has_labels)
+                        return r;
+        }
+        fn_response_require(a, rsp, &s);
+        return 0;
+}
+
+int selection_require(struct arena *a, struct fn_request *req, const struct selection_source *sources, size_t n,
+                      struct fn_response *rsp, struct err *err)
+{
+        const struct value *composite;
+        int r = find_composite(a, req, &composite, err);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n; i++) {
+                r = require(a, &sources[i], composite, rsp, err);
+                if (r >= 0)
+                        r = arena_check(a, err);
+                if (r < 0) {
+                        rsp->requirements = (struct fn_requirements) { 0 };
+                        return r;
+                }
+        }
+        rsp->requirements.is_present = true;
+        return 0;
 }
 
 /* --- Resources --- */

@@ -51,13 +51,19 @@ bool selection_is_optional(const struct selection_policy *policy);
 
 /* --- What the functions do with it --- */
 
-/* Puts the labels of a selector, by key, into *ret; values may come from the observed composite resource. Without any label has_labels
- * is false. */
-int selection_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
-                     struct fn_selector *ret, struct err *err);
+/* One of the resources that an input lists. */
+struct selection_source {
+        struct str label; /* as errors call it */
+        struct str type;
+        const struct selection_ref *ref;
+        const struct selection_selector *selector;
+        struct fn_selector wanted; /* but for how it is matched */
+};
 
-/* The observed composite resource; {} without. */
-int selection_composite(struct arena *a, struct fn_request *req, const struct value **ret, struct err *err);
+/* Asks for all of them. Nothing is asked for if one of them is wrong; those of unknown types, and by labels without any label, are left
+ * out. */
+int selection_require(struct arena *a, struct fn_request *req, const struct selection_source *sources, size_t n,
+                      struct fn_response *rsp, struct err *err);
 
 /* The resources of an answered requirement, in the protocol's numbers. They are copied so that sorting can move them. NULL when the
  * request does not have it. */
