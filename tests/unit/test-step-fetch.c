@@ -1,41 +1,18 @@
 /* What a step may ask for (spec/seeds 2), what it gets, and what is said when it gets nothing (spec/engine 2.2, 2.5). */
-#include "values.h"
+#include "step-test.h"
 
 #include "limits.h"
 #include "redact.h"
-#include "step.h"
-#include "store.h"
 
-static struct store *store;
-static struct registry *registry;
-static struct run run;
-static struct fn_state observed;
 static struct step_context context;
 static struct step step;
 static struct step_record record;
 static struct fn_response rsp;
 
-static void put(const char *json)
-{
-        _cleanup_err_ struct err err = { 0 };
-        const struct value *object = parse(json);
-        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(object), .body = object };
-        struct write_result result;
-
-        if (cluster_write(store_cluster(store), &run, &req, &result, &err) < 0)
-                test_fail(__FILE__, __LINE__, "%s: %s", json, err_message(&err));
-}
-
 static void set_up(const struct builtin_function *f)
 {
-        struct store_options options = { .creates_namespaces = true }; /* kinds must be known */
-
-        begin();
-        run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE };
-        ASSERT(store_new(&options, &store, NULL) >= 0);
-        registry = registry_new();
+        world_begin(false); /* kinds must be known */
         registry_set(registry, STR("f"), function_builtin(f));
-        observed = (struct fn_state) { .is_present = true, .is_open = true };
         context = (struct step_context) {
                 .run = &run, .cluster = store_cluster(store), .registry = registry, .observed = &observed
         };
@@ -49,9 +26,7 @@ static void set_up(const struct builtin_function *f)
 
 static void tear_down(void)
 {
-        registry_free(registry);
-        arena_done(&arena);
-        store_free(store);
+        world_end();
 }
 
 static int run_step(struct err *err)

@@ -1,35 +1,18 @@
 /* What is around the calls of a step: the response cache, what the last run asked for, watches, records without secrets, time. */
-#include "values.h"
+#include "step-test.h"
 
 #include "buf.h"
 #include "clock.h"
 #include "fn-cache.h"
 #include "requirements-memory.h"
-#include "step.h"
-#include "store.h"
 
 #define SECOND 1000000000ll
 
-static struct store *store;
-static struct registry *registry;
-static struct run run;
-static struct fn_state observed;
 static struct step_context context;
 static struct step step;
 static struct step_record record;
 static struct fn_response rsp;
 static unsigned calls;
-
-static void put(const char *json)
-{
-        _cleanup_err_ struct err err = { 0 };
-        const struct value *object = parse(json);
-        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(object), .body = object };
-        struct write_result result;
-
-        if (cluster_write(store_cluster(store), &run, &req, &result, &err) < 0)
-                test_fail(__FILE__, __LINE__, "%s: %s", json, err_message(&err));
-}
 
 #define THING(namespace, name, labels)                                                                             \
         "{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"namespace\":\"" namespace "\",\"name\":"  \
@@ -41,12 +24,7 @@ static void put(const char *json)
 
 static void set_up(void)
 {
-        struct store_options options = { .accepts_any_kind = true, .creates_namespaces = true };
-
-        begin();
-        run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE };
-        ASSERT(store_new(&options, &store, NULL) >= 0);
-        registry = registry_new();
+        world_begin(true);
         calls = 0;
         put(THING("ns", "a", "{\"l\":\"1\"}"));
         put(THING("ns", "b", "{\"l\":\"1\"}"));
@@ -71,9 +49,7 @@ static void tear_down(void)
 {
         fn_cache_free(context.cache);
         requirements_memory_free(context.memory);
-        registry_free(registry);
-        arena_done(&arena);
-        store_free(store);
+        world_end();
 }
 
 /* A function that is called as if it were far away: it has a revision, and requests have their tags. */

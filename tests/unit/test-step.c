@@ -1,36 +1,12 @@
 /* The requirements loop against the embedded store (spec/engine 2.2-2.5, spec/seeds 2). */
-#include "values.h"
+#include "step-test.h"
 
-#include "step.h"
-#include "store.h"
-
-static struct store *store;
-static struct registry *registry;
-static struct run run;
-static struct fn_state observed;
 static struct features features;
 static unsigned calls;
 
-static void put(const char *json)
-{
-        _cleanup_err_ struct err err = { 0 };
-        const struct value *object = parse(json);
-        struct write_request req = { .verb = WRITE_CREATE, .key = object_key_of(object), .body = object };
-        struct write_result result;
-
-        if (cluster_write(store_cluster(store), &run, &req, &result, &err) < 0)
-                test_fail(__FILE__, __LINE__, "%s: %s", json, err_message(&err));
-}
-
 static void set_up(void)
 {
-        struct store_options options = { .accepts_any_kind = true, .creates_namespaces = true };
-
-        begin();
-        run = (struct run) { .arena = &arena, .deadline = DEADLINE_NONE };
-        ASSERT(store_new(&options, &store, NULL) >= 0);
-        registry = registry_new();
-        observed = (struct fn_state) { .is_present = true, .is_open = true };
+        world_begin(true);
         calls = 0;
         features = (struct features) { 0 };
         put("{\"apiVersion\":\"e.org/"
@@ -43,9 +19,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-        registry_free(registry);
-        arena_done(&arena);
-        store_free(store);
+        world_end();
 }
 
 static int run_step(const struct builtin_function *f, struct step *step, struct fn_response *rsp,
