@@ -50,6 +50,11 @@ static const struct value *typed(struct arena *a, const struct value *object)
         return value_with(a, object, STR("kind"), value_put(a, value_of_literal("Widget")));
 }
 
+static const struct value *unmanaged(struct arena *a, const struct value *object)
+{
+        return meta_with(a, object, STR("managedFields"), NULL);
+}
+
 /* What is stored can be read again, and is stored the same way again. */
 static void check_stored(struct arena *a, const struct value *object)
 {
@@ -92,8 +97,32 @@ static void check_update(struct arena *a, const struct managed_type *type, const
         req.now.seconds++;
         r = managed_update(a, &req, result, result, &again, NULL);
         assert(r >= 0);
-        assert(value_equal(meta_with(a, again, STR("managedFields"), NULL),
-                           meta_with(a, result, STR("managedFields"), NULL)));
+        assert(value_equal(unmanaged(a, again), unmanaged(a, result)));
+}
+
+/* Whether the second differs from the first only where that has null in the place of an empty map or list. */
+static bool is_same_but_emptied(const struct value *before, const struct value *after)
+{
+        if (value_is_null(before))
+                return value_is_null(after) ||
+                       ((value_is_object(after) || value_is_array(after)) && value_count(after) == 0);
+        if (!value_is_object(before) && !value_is_array(before))
+                return value_equal_numeric(before, after);
+        if (before->type != after->type || value_count(before) != value_count(after))
+                return false;
+        if (value_is_array(before)) {
+                for (size_t i = 0; i < value_count(before); i++)
+                        if (!is_same_but_emptied(value_item(before, i), value_item(after, i)))
+                                return false;
+                return true;
+        }
+        VALUE_FOREACH_MEMBER (m, before) {
+                const struct value *other = value_get(after, m->key);
+
+                if (!other || !is_same_but_emptied(&m->value, other))
+                        return false;
+        }
+        return true;
 }
 
 static void check_apply(struct arena *a, const struct managed_type *type, const struct value *live,
@@ -111,11 +140,19 @@ static void check_apply(struct arena *a, const struct managed_type *type, const 
                 return;
         check_stored(a, result);
 
-        /* The same configuration applied once more is no write at all, whatever the time. */
+        /* The same configuration applied once more is no write at all, whatever the time. Except after an application that took
+         * the last item of a map or list which the configuration has, empty: that leaves null, as it does upstream, the second
+         * fills in what is empty, and the third is no write. */
         req.now.seconds++;
         r = managed_apply(a, &req, result, config, &again, NULL);
         assert(r >= 0);
-        assert(value_equal_numeric(again, result));
+        if (value_equal_numeric(again, result))
+                return;
+        assert(is_same_but_emptied(unmanaged(a, result), unmanaged(a, again)));
+        req.now.seconds++;
+        r = managed_apply(a, &req, again, config, &result, NULL);
+        assert(r >= 0);
+        assert(value_equal_numeric(result, again));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -282,7 +282,7 @@ static int decode_list(struct decoder *d, struct cursor c, uint32_t depth, struc
                 if (UNLIKELY(r < 0))
                         return proto_decode_at_index(d, r, at - base);
         }
-        *ret = value_of_items(d->arena, d->items.p + base, d->items.n - base);
+        *ret = d->items.n > base ? value_of_items(d->arena, d->items.p + base, d->items.n - base) : value_empty_array;
         d->items.n = base;
         return 0;
 }

@@ -499,10 +499,10 @@ int proto_encode(struct buf *b, const struct proto_message *m, const struct valu
         e.flags = options->flags;
         e.max_depth = options->max_depth ? options->max_depth : LIMIT_DEPTH;
         e.max_bytes = options->max_bytes ? MIN(options->max_bytes, LIMIT_STRING_BYTES) : LIMIT_MESSAGE_BYTES;
-        if (!b->p)
-                buf_reserve(b, 1); /* so that there is something to point at */
-        e.low = b->p + b->n;
-        e.high = e.p = b->p + b->capacity;
+        if (b->p || buf_reserve(b, 1)) { /* there is something to point at, unless the buffer has failed */
+                e.low = b->p + b->n;
+                e.high = e.p = b->p + b->capacity;
+        }
         r = run_encoder(&e, m, v);
         return r < 0 ? proto_report(e.err, "encode", m, buf_str(&e.path)) : 0;
 }

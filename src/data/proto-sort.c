@@ -46,11 +46,14 @@ static bool are_sorted(const struct entry *entries, size_t n)
 /* Sorts the entries from the given one on, which stand side by side, and forgets them. */
 static void sort_run(struct sorter *s, size_t first)
 {
-        struct entry *entries = s->entries.p + first;
         size_t n = s->entries.n - first, at;
+        struct entry *entries;
 
         s->entries.n = first;
-        if (n < 2 || are_sorted(entries, n))
+        if (n < 2)
+                return;
+        entries = s->entries.p + first;
+        if (are_sorted(entries, n))
                 return;
         if (!s->copy)
                 s->copy = memcpy(arena_alloc_aligned(s->arena, s->bytes.n, 1), s->bytes.p, s->bytes.n);

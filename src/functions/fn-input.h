@@ -35,9 +35,9 @@ struct input_list {
         bool is_set; /* also for [] */
 };
 
-#define INPUT_FOREACH(element, list)                                                                                   \
-        for (__typeof__(element) element##_end = (element = (list)->p, element + (list)->n); element != element##_end; \
-             element++)
+#define INPUT_FOREACH(element, list)                                                                          \
+        for (__typeof__(element) element##_end = (element = (list)->p, element ? element + (list)->n : NULL); \
+             element != element##_end; element++)
 
 struct input_type;
 

@@ -308,12 +308,16 @@ static bool is_same(const struct field_set *s, const struct field_node *nodes, s
 static const struct field_set *finish(const struct operands *o, size_t mark, const struct field_set *x,
                                       const struct field_set *y)
 {
+        const struct field_node *nodes;
         const struct field_set *same = NULL;
         size_t n = o->stack->n - mark;
 
-        if (is_same(x, o->stack->p + mark, n))
+        if (n == 0)
+                return NULL;
+        nodes = o->stack->p + mark;
+        if (is_same(x, nodes, n))
                 same = x;
-        else if ((o->operation == OP_UNION || o->operation == OP_INTERSECTION) && is_same(y, o->stack->p + mark, n))
+        else if ((o->operation == OP_UNION || o->operation == OP_INTERSECTION) && is_same(y, nodes, n))
                 same = y;
         if (!same)
                 return field_stack_take(o->stack, o->arena, mark);

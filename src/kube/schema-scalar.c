@@ -179,21 +179,21 @@ static bool check_range(struct check *c, const struct schema_node *n, const stru
                                   P(c, at));
 }
 
+/* An int is compared with the bound cut to an int, if that is possible at all. */
+static int64_t cut(double bound)
+{
+        return bound >= -0x1p63 && bound < 0x1p63 ? (int64_t)bound : INT64_MIN;
+}
+
 static const char *bound_text(struct check *c, double bound, bool is_int)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
-        struct value v = is_int ? value_of_int((int64_t)bound) : value_of_double(bound);
+        struct value v = is_int ? value_of_int(cut(bound)) : value_of_double(bound);
 
         if (!c->errors)
                 return "";
         go_append_value(&b, &v);
         return arena_cstring(c->errors->arena, buf_str(&b));
-}
-
-/* An int is compared with the bound cut to an int, if that is possible at all. */
-static int64_t cut(double bound)
-{
-        return bound >= -0x1p63 && bound < 0x1p63 ? (int64_t)bound : INT64_MIN;
 }
 
 static bool check_bound(struct check *c, const struct schema_node *n, const struct value *v, double bound,

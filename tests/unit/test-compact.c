@@ -59,8 +59,8 @@ TEST(values_come_back_in_order)
                 "{\"q\":1,\"p\":1,\"o\":1,\"n\":1,\"m\":1,\"l\":1,\"k\":1,\"j\":1,\"i\":1,\"h\":1,\"g\":1,\"f\":1,"
                 "\"e\":1,\"d\":1,"
                 "\"c\":1,\"b\":1,\"a\":1}",
-                "{\"a key of more than sixty-three bytes, which needs a length of its own behind its first "
-                "byte\":\"\"}",
+                ("{\"a key of more than sixty-three bytes, which needs a length of its own behind its first "
+                 "byte\":\"\"}"),
         };
         _cleanup_arena_ struct arena a;
 

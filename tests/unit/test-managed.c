@@ -187,8 +187,8 @@ TEST(sets_that_make_no_sense)
                 "{\"f:apiVersion\":{},\"f:kind\":{},\"f:metadata\":{},\"f:data\":{},\"f:list\":{}}",
                 "{\"f:data\":{\"k:{\\\"a\\\":1}\":{\"f:x\":{}},\"v:1\":{},\"i:7\":{\"f:q\":{}}}}",
                 "{\"f:metadata\":{\"f:ownerReferences\":{\"k:{\\\"uid\\\":\\\"1\\\"}\":{\"f:uid\":{}}}}}",
-                "{\"f:metadata\":{\"f:finalizers\":{\"f:x\":{\"f:y\":{}},\"k:{}\":{\"v:1\":{}}},\"f:labels\":{\"f:a\":{"
-                "\"f:b\":{}}}}}",
+                ("{\"f:metadata\":{\"f:finalizers\":{\"f:x\":{\"f:y\":{}},\"k:{}\":{\"v:1\":{}}},"
+                 "\"f:labels\":{\"f:a\":{\"f:b\":{}}}}}"),
         };
         struct schema *schema;
         struct managed_type type = plain_type(&schema);

@@ -106,8 +106,8 @@ TEST(readers_take_wrong_types_as_absent)
                 "{\"metadata\":null}",
                 "{\"metadata\":[]}",
                 "{\"metadata\":\"x\"}",
-                "{\"metadata\":{\"name\":1,\"labels\":[],\"annotations\":{\"a\":1},\"finalizers\":{},\"generation\":"
-                "\"1\"}}",
+                ("{\"metadata\":{\"name\":1,\"labels\":[],\"annotations\":{\"a\":1},\"finalizers\":{},"
+                 "\"generation\":\"1\"}}"),
         };
 
         begin();

@@ -88,8 +88,8 @@ TEST(what_is_in_order_stays_where_it_is)
         static const char *const texts[] = {
                 "{}",
                 "{\"resources\":{\"a\":{},\"b\":{\"ready\":\"READY_TRUE\"}}}",
-                "{\"composite\":{\"resource\":{\"a\":[1,{\"x\":null,\"y\":true}]},\"connectionDetails\":{\"k\":\"dg=="
-                "\"}}}",
+                ("{\"composite\":{\"resource\":{\"a\":[1,{\"x\":null,\"y\":true}]},"
+                 "\"connectionDetails\":{\"k\":\"dg==\"}}}"),
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
