@@ -2,6 +2,7 @@
 #include "render-run.h"
 
 #include "features.h"
+#include "render-print.h"
 #include "render-watch.h"
 
 /* In the order of enum render_format. */
@@ -146,11 +147,22 @@ static const char *not_in_compat(const struct settings *settings)
         return settings_int(settings, "output") != 0 ? "output" : NULL;
 }
 
+/* Ways to print that cannot be had at once; NULL when there is no such pair. */
+static const char *not_at_once(const struct settings *settings)
+{
+        enum render_format format = (enum render_format)settings_int(settings, "output");
+        bool wants_steps = settings_bool(settings, "steps");
+
+        if (settings_str(settings, "explain").n)
+                return wants_steps ? "--explain and --steps" : format != RENDER_YAML ? "--explain and --output" : NULL;
+        return wants_steps && format == RENDER_TREE ? "--steps and --output=tree" : NULL;
+}
+
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
         bool is_compat = str_equal(settings_str(settings, "compat"), STR("v2.2"));
         bool watches = settings_bool(settings, "watch");
-        const char *refused = is_compat ? not_in_compat(settings) : NULL;
+        const char *refused = is_compat ? not_in_compat(settings) : NULL, *both = not_at_once(settings);
         render_run_fn *run_once = is_compat ? compat_run : render_run;
         _cleanup_err_ struct err err = { 0 };
 
@@ -158,6 +170,8 @@ static int run(const struct command *c, const struct settings *settings, struct 
                 err_set(&err, ERR_INVALID, "give composite resources, a Composition and, if you want, functions");
         else if (refused)
                 err_set(&err, ERR_INVALID, "--%s cannot be had with --compat=v2.2", refused);
+        else if (both)
+                err_set(&err, ERR_INVALID, "%s cannot be had at once", both);
         else if (watches && has_standard_input(arguments))
                 err_set(&err, ERR_INVALID, "--watch cannot be had with standard input");
         else

@@ -1,6 +1,7 @@
 #include "render-errors.h"
 
 #include "buf.h"
+#include "composite.h"
 #include "functions.h"
 #include "own-kinds.h"
 #include "path.h"
@@ -105,23 +106,38 @@ static size_t own_fields(void *arg, struct arena *a, struct str parent, const st
         return own_kind_fields(a, gvk_of(arg), parent, ret);
 }
 
-static void warn(const struct command *c, const struct err *err)
+void render_warn(const struct command *c, const struct err *err)
 {
         fprintf(stderr, "weft %s: warning: %s\n", c->name, err_message(err));
 }
 
-void render_warn_of_composition(struct arena *a, const struct command *c, const struct manifest *composition)
+/* Upstream makes strings of numbers and booleans where a string belongs, and reads no further at anything else. */
+static bool is_of_another_shape(const struct field_error *e)
 {
-        struct field_errors errors;
+        return e->type == FIELD_TYPE_INVALID &&
+               (str_find(e->text, STR(" must be of type string: \"")) < 0 ||
+                str_find(e->text, STR(": \"object\"")) >= 0 || str_find(e->text, STR(": \"array\"")) >= 0);
+}
+
+int render_check_composition(struct arena *a, const struct command *c, const struct manifest *composition,
+                             struct err *err)
+{
+        struct field_errors errors, types;
 
         field_errors_init(&errors, a);
+        field_errors_init(&types, a);
         own_kind_check(a, composition->object, NULL, &errors);
         for (size_t i = 0; i < errors.n; i++) {
-                _cleanup_err_ struct err err = { 0 };
+                _cleanup_err_ struct err one = { 0 };
 
-                locate_field_error(a, composition, &errors.p[i], own_fields, (void *)composition->object, &err);
-                warn(c, &err);
+                if (is_of_another_shape(&errors.p[i])) {
+                        field_error_add_text(&types, FIELD_TYPE_INVALID, errors.p[i].field, errors.p[i].text);
+                        continue;
+                }
+                locate_field_error(a, composition, &errors.p[i], own_fields, (void *)composition->object, &one);
+                render_warn(c, &one);
         }
+        return types.n ? render_field_errors(a, composition, &types, NULL, NULL, err) : 0;
 }
 
 /* --- Steps --- */
@@ -212,14 +228,49 @@ static const char *nearest_function(struct arena *a, const struct render_files *
         return settings_nearest(name, names, n);
 }
 
-int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composition,
-                  const struct render_output *out, struct err *err)
+/* --- Not of a step --- */
+
+#define ANNOTATION_RESOURCE STR("crossplane.io/composition-resource-name")
+
+/* The observed resource that the error is about; NULL when it is about none. */
+static const struct manifest *wrong_observed(struct arena *a, const struct manifests *observed, struct str message)
+{
+        bool lacks_name = str_find(message, STR("encountered composed resource without required")) >= 0;
+
+        for (size_t i = 0; i < observed->n; i++) {
+                const struct value *o = observed->p[i].object;
+
+                if (lacks_name
+                            ? meta_annotation(o, ANNOTATION_RESOURCE).n == 0
+                            : str_find(message, arena_printf(a, "observed resource %.*s ", STR_ARG(meta_name(o)))) >= 0)
+                        return &observed->p[i];
+        }
+        return NULL;
+}
+
+static int locate_elsewhere(struct arena *a, const struct render_files *files, const struct manifest *composite,
+                            struct err *err)
+{
+        struct str message = str_from(err_message(err)), path = STR("");
+        const struct manifest *observed = wrong_observed(a, &files->observed, message);
+
+        if (observed)
+                return manifest_error(observed, STR("metadata"), err);
+        if (str_find(message, STR("cannot find top-level composite resource name label")) >= 0) {
+                render_hint(err, "; give it a name");
+                path = STR("metadata");
+        }
+        return manifest_error(composite, path, err);
+}
+
+int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composite,
+                  const struct manifest *composition, const struct render_output *out, struct err *err)
 {
         const struct step_record *step = failed_step(a, out, err);
         const char *near = NULL;
 
         if (!step)
-                return err->code;
+                return locate_elsewhere(a, files, composite, err);
         if (str_find(str_from(err_message(err)), STR("unknown function \"")) >= 0)
                 near = nearest_function(a, files, step->function);
         if (near)
@@ -237,6 +288,21 @@ static void append_steps(struct buf *b, const struct render_output *out)
                             STR_ARG(out->records[i].function));
 }
 
+/* Of one that a reconcile leaves alone. */
+static bool warn_of_rest(const struct command *c, const struct manifest *composite, const struct render_output *out)
+{
+        bool is_paused = composite_is_paused(composite->object), is_deleted = meta_is_deleting(composite->object);
+        _cleanup_err_ struct err err = { 0 };
+
+        if (out->n_records > 0 || (!is_paused && !is_deleted))
+                return false;
+        err_set(&err, ERR_INVALID, "it is %s, so that no step was run",
+                is_paused ? "paused by the annotation crossplane.io/paused" : "being deleted");
+        manifest_error(composite, is_paused ? STR("metadata.annotations") : STR("metadata.deletionTimestamp"), &err);
+        render_warn(c, &err);
+        return true;
+}
+
 void render_warn_of_nothing(const struct command *c, const struct manifest *composite,
                             const struct manifest *composition, const struct render_output *out)
 {
@@ -245,7 +311,7 @@ void render_warn_of_nothing(const struct command *c, const struct manifest *comp
         _cleanup_buf_ struct buf steps = BUF_INIT(0);
         _cleanup_err_ struct err err = { 0 };
 
-        if (value_count(out->composed) > 0 || value_count(out->deleted) > 0)
+        if (value_count(out->composed) > 0 || value_count(out->deleted) > 0 || warn_of_rest(c, composite, out))
                 return;
         append_steps(&steps, out);
         if (out->n_records == 0)
@@ -257,5 +323,5 @@ void render_warn_of_nothing(const struct command *c, const struct manifest *comp
                         "did",
                         buf_cstring(&steps), STR_ARG(kind), STR_ARG(name));
         manifest_error(composition, pipeline ? STR("spec.pipeline") : STR("spec"), &err);
-        warn(c, &err);
+        render_warn(c, &err);
 }

@@ -17,12 +17,17 @@ typedef size_t render_fields_fn(void *arg, struct arena *a, struct str parent, c
 int render_field_errors(struct arena *a, const struct manifest *m, const struct field_errors *errors,
                         render_fields_fn *fields, void *arg, struct err *err);
 
-/* Says on standard error what the API would refuse of a Composition. It is rendered nevertheless, as upstream does it. */
-void render_warn_of_composition(struct arena *a, const struct command *c, const struct manifest *composition);
+void render_warn(const struct command *c, const struct err *err);
 
-/* Puts the place in the Composition before the error of a render, if it is about a step, and what can be done behind it. */
-int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composition,
-                  const struct render_output *out, struct err *err);
+/* Says on standard error what the API would refuse of a Composition that is rendered nevertheless, as upstream does it. What has another
+ * shape than its field is an error, as it is there. */
+int render_check_composition(struct arena *a, const struct command *c, const struct manifest *composition,
+                             struct err *err);
+
+/* Puts its place before the error of a render, and what can be done behind it: in the Composition if it is about a step, otherwise that
+ * of an observed resource or of the composite. */
+int render_locate(struct arena *a, const struct render_files *files, const struct manifest *composite,
+                  const struct manifest *composition, const struct render_output *out, struct err *err);
 
 /* Says on standard error that a render composed nothing, and where to look, if that is so. */
 void render_warn_of_nothing(const struct command *c, const struct manifest *composite,

@@ -10,6 +10,7 @@ struct render_files {
         struct manifests functions; /* none when no file had any */
         struct manifests revisions; /* FunctionRevisions */
         struct manifests definitions;
+        struct manifests observed; /* composed resources that exist already */
 };
 
 /* The files in any order, directories too: the kinds of the objects say which is which. */
@@ -34,6 +35,11 @@ int render_files_load_schemas(struct arena *a, struct str directory, const struc
 /* Gives every Function these annotations, each KEY=VALUE. */
 int render_files_annotate(struct arena *a, struct render_files *files, const struct str *pairs, size_t n,
                           struct err *err);
+
+/* Says on standard error which of the targets name a function that no step uses. */
+struct command;
+void render_files_warn_of_targets(struct arena *a, const struct command *c, const struct render_files *files,
+                                  const struct str *targets, size_t n_targets);
 
 /* Finds out how to run each Function and FunctionRevision that a step uses: at the address that a target (NAME=HOST:PORT) or its
  * annotation gives, or as one that is built in. Without files of functions those of the pipelines are built in by their names. */
@@ -69,6 +75,6 @@ int render_schemas_apply(struct render_schemas *s, struct arena *a, const struct
 struct render_observed;
 
 /* One composite has them all. Of several each has those that it controls or that its name stands on as a label. */
-int render_observed_new(struct arena *a, const struct render_files *files, const struct manifests *observed,
-                        struct render_observed **ret, struct err *err);
+int render_observed_new(struct arena *a, const struct render_files *files, struct render_observed **ret,
+                        struct err *err);
 const struct value *render_observed_of(const struct render_observed *o, size_t composite);

@@ -5,6 +5,8 @@
 #include "composition.h"
 #include "functions.h"
 #include "map.h"
+#include "render-errors.h"
+#include "settings.h"
 
 #define ANNOTATION_RUNTIME  STR("render.crossplane.io/runtime")
 #define ANNOTATION_TARGET   STR("render.crossplane.io/runtime-development-target")
@@ -158,6 +160,39 @@ static int set_target(struct arena *a, struct str pair, struct map *targets, str
                 return err_set(err, ERR_INVALID, "--function: \"%.*s\" is no NAME=HOST:PORT", STR_ARG(pair));
         map_set(targets, name, target);
         return 0;
+}
+
+/* A function that one of the steps uses, nearly of this name. */
+static const char *nearest_used(struct arena *a, const struct map *used, struct str name)
+{
+        const char **names = ARENA_NEW_ARRAY(a, const char *, used->n + 1);
+        size_t n = 0;
+
+        for (struct map_entry *e = map_first(used); e; e = map_next(used, e))
+                names[n++] = arena_cstring(a, e->key);
+        return settings_nearest(name, names, n);
+}
+
+void render_files_warn_of_targets(struct arena *a, const struct command *c, const struct render_files *files,
+                                  const struct str *targets, size_t n_targets)
+{
+        _cleanup_map_ struct map used = { 0 };
+
+        if (n_targets > 0)
+                find_used(a, files, &used);
+        for (size_t i = 0; i < n_targets; i++) {
+                struct str rest = targets[i], name;
+                _cleanup_err_ struct err err = { 0 };
+                const char *near;
+
+                if (!str_split(&rest, '=', &name) || map_has(&used, name))
+                        continue;
+                err_set(&err, ERR_INVALID, "--function: no step uses a function \"%.*s\"", STR_ARG(name));
+                near = nearest_used(a, &used, name);
+                if (near)
+                        render_hint(&err, "; did you mean \"%s\"?", near);
+                render_warn(c, &err);
+        }
 }
 
 static int register_function(const struct manifest *m, const struct map *used, const struct map *targets,

@@ -79,6 +79,8 @@ static int check_mode(const struct manifest *composition, struct err *err)
 
         if (composition_mode(composition->object, &ignored, err) >= 0)
                 return 0;
+        if (str_starts_with(str_from(err_message(err)), STR("apiVersion ")))
+                return manifest_error(composition, STR("apiVersion"), err);
         return manifest_error(composition, mode ? STR("spec.mode") : STR("spec"), err);
 }
 
@@ -144,11 +146,12 @@ static int none_fits(const struct render_files *files, const struct manifest *co
 static int both_fit(const struct manifest *first, const struct manifest *second, const struct manifest *composite,
                     struct err *err)
 {
-        err_set(err, ERR_INVALID,
-                "Compositions \"%.*s\" (%.*s) and \"%.*s\" (%.*s) are both for this kind: say which with "
-                "spec.crossplane.compositionRef.name",
+        bool have_one_name = str_equal(meta_name(first->object), meta_name(second->object));
+
+        err_set(err, ERR_INVALID, "Compositions \"%.*s\" (%.*s) and \"%.*s\" (%.*s) are both for this kind: %s",
                 STR_ARG(meta_name(first->object)), STR_ARG(first->source->name), STR_ARG(meta_name(second->object)),
-                STR_ARG(second->source->name));
+                STR_ARG(second->source->name),
+                have_one_name ? "leave one of them out" : "say which with spec.crossplane.compositionRef.name");
         return manifest_error(composite, STR(""), err);
 }
 

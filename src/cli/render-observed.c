@@ -86,9 +86,10 @@ static int sort_all(struct render_observed *o, size_t n, const struct manifests 
         return r;
 }
 
-int render_observed_new(struct arena *a, const struct render_files *files, const struct manifests *observed,
-                        struct render_observed **ret, struct err *err)
+int render_observed_new(struct arena *a, const struct render_files *files, struct render_observed **ret,
+                        struct err *err)
 {
+        const struct manifests *observed = &files->observed;
         struct render_observed *o = ARENA_NEW(a, struct render_observed);
         size_t n = files->composites.n;
 

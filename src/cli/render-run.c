@@ -89,14 +89,14 @@ static int load_list(struct session *s, const char *flag, const char *what, stru
 
 static int load_resources(struct session *s, struct err *err)
 {
-        struct manifests credentials, observed, required, extra;
+        struct manifests credentials, required, extra;
         int r;
 
         if ((r = load_list(s, "function-credentials", "secrets", &credentials, err)) < 0 ||
-            (r = load_list(s, "observed-resources", "observed composed resources", &observed, err)) < 0 ||
+            (r = load_list(s, "observed-resources", "observed composed resources", &s->files.observed, err)) < 0 ||
             (r = load_list(s, "required-resources", "required resources", &required, err)) < 0 ||
             (r = load_list(s, "extra-resources", "extra resources", &extra, err)) < 0 ||
-            (r = render_observed_new(s->arena, &s->files, &observed, &s->observed, err)) < 0)
+            (r = render_observed_new(s->arena, &s->files, &s->observed, err)) < 0)
                 return r;
         for (size_t i = 0; i < extra.n; i++)
                 manifests_add(&required, extra.p[i]);
@@ -115,6 +115,7 @@ static int start_functions(struct session *s, struct err *err)
         if (s->files.revisions.n > 0)
                 s->input.features = features_with(s->input.features, FEATURE_FUNCTION_REVISION_SELECTORS, true);
         registry_set_hint(s->registry, render_functions_hint(s->arena));
+        render_files_warn_of_targets(s->arena, s->command, &s->files, targets.items, targets.n);
         return render_files_register(s->arena, &s->files, targets.items, targets.n, s->registry, err);
 }
 
@@ -143,13 +144,24 @@ static int prepare(struct session *s, const struct manifest *composition, struct
         const struct value **revision = &s->revisions[composition - s->files.compositions.p];
         int r = 0;
 
-        if (!*revision) {
-                render_warn_of_composition(s->arena, s->command, composition);
+        if (!*revision && (r = render_check_composition(s->arena, s->command, composition, err)) >= 0)
                 r = render_prepare(s->arena, composition->object, revision, err);
-        }
         in->composition = composition->object;
         in->revision = *revision;
         return r;
+}
+
+/* That no Composition fits may come from a mistake in one of them. */
+static void warn_of_compositions(struct session *s)
+{
+        for (size_t i = 0; i < s->files.compositions.n; i++) {
+                const struct manifest *m = &s->files.compositions.p[i];
+                _cleanup_err_ struct err err = { 0 };
+
+                if (!value_find(m->object, "spec", "compositeTypeRef", "kind") && !s->has_failed &&
+                    render_check_composition(s->arena, s->command, m, &err) < 0)
+                        render_warn(s->command, &err);
+        }
 }
 
 static int print_one(struct session *s, struct arena *a, const struct manifest *composite,
@@ -179,8 +191,11 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
         int r;
 
         in.observed = render_observed_of(s->observed, i);
-        if ((r = render_files_choose(&s->files, composite, &composition, err)) < 0 ||
-            (r = render_schemas_apply(s->schemas, a, composite, &in.composite, &in.xrd, err)) < 0 ||
+        if ((r = render_files_choose(&s->files, composite, &composition, err)) < 0) {
+                warn_of_compositions(s);
+                return r;
+        }
+        if ((r = render_schemas_apply(s->schemas, a, composite, &in.composite, &in.xrd, err)) < 0 ||
             (r = prepare(s, composition, &in, err)) < 0)
                 return r;
         if (settings_bool(s->settings, "until-stable"))
@@ -194,7 +209,7 @@ static int render_one(struct session *s, struct arena *a, size_t i, struct err *
         /* What was done until it failed is what somebody who asks for the steps wants to see. */
         if (s->wants_steps && out.n_records > 0)
                 render_print_steps(a, &s->out, in.composite, &out, !out.is_fatal, s->print.format == RENDER_JSON, NULL);
-        return render_locate(a, &s->files, composition, &out, err);
+        return render_locate(a, &s->files, composite, composition, &out, err);
 }
 
 static void flush(struct session *s)
