@@ -1,6 +1,6 @@
-/* Directories are watched, not files: an editor that saves by writing another file and renaming it leaves nothing of the old one. They
- * are all asked for again behind each render, because any of them may have come or gone; the kernel gives the same number for one that is
- * watched already. */
+/* Directories are watched, not files: an editor that saves by writing another file and renaming it leaves nothing of the old one. Those
+ * above them are watched, too, because a whole directory may be renamed, or a link to one be put elsewhere. They are all asked for again
+ * behind each render, because any of them may have come or gone; the kernel gives the same number for one that is watched already. */
 #include "render-watch.h"
 
 #include "vec.h"
@@ -19,6 +19,7 @@
 #define EVENTS        (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ONLYDIR)
 #define QUIET_MS      30 /* without another event until what was saved counts as whole */
 #define MAX_LEVELS    64 /* of directories with schemas */
+#define MAX_LINKS     40 /* on the way to one file, as many as the kernel follows */
 #define CLEAR_SCREEN  "\033[H\033[2J\033[3J"
 #define BUFFER_EVENTS 64
 
@@ -39,6 +40,7 @@ struct watcher {
         int fd;
         struct arena arena; /* of the watches, which are made anew each time */
         VEC(struct watched) watched;
+        unsigned n_links; /* that were followed for this path */
 };
 
 /* --- What is watched --- */
@@ -59,36 +61,50 @@ static void watch_directory(struct watcher *w, struct str directory, enum intere
 {
         struct watched watched = { .interest = interest, .directory = directory, .name = name };
 
-        while ((watched.wd = inotify_add_watch(w->fd, arena_cstring(&w->arena, watched.directory), EVENTS)) < 0) {
-                /* What is not there comes to be in what is above it. */
-                watched.interest = WATCH_NAME;
-                if (!go_up(&watched.directory, &watched.name))
-                        return;
-        }
-        vec_push(&w->watched, watched);
+        watched.wd = inotify_add_watch(w->fd, arena_cstring(&w->arena, directory), EVENTS);
+        if (watched.wd >= 0)
+                vec_push(&w->watched, watched);
 }
 
-static void watch_file(struct watcher *w, struct str path)
+/* What a link names, whether that is there or not. False for what is no link. */
+static bool follow(struct watcher *w, struct str path, struct str *ret)
 {
-        struct str name = STR("");
+        struct str directory = path, name;
+        char target[PATH_MAX];
+        ssize_t n = readlink(arena_cstring(&w->arena, path), target, sizeof(target));
 
-        if (go_up(&path, &name))
+        if (n <= 0 || w->n_links >= MAX_LINKS || !go_up(&directory, &name))
+                return false;
+        w->n_links++;
+        *ret = target[0] == '/' ? arena_copy(&w->arena, str_make(target, (size_t)n))
+                                : arena_printf(&w->arena, "%.*s/%.*s", STR_ARG(directory), (int)n, target);
+        return true;
+}
+
+/* Each name on the way to the file or directory, and on the ways of the links among them. */
+static void watch_way(struct watcher *w, struct str path)
+{
+        struct str name, target;
+        bool is_link;
+
+        for (;;) {
+                is_link = follow(w, path, &target);
+                if (!go_up(&path, &name))
+                        return;
                 watch_directory(w, path, WATCH_NAME, name);
+                if (is_link)
+                        watch_way(w, target);
+        }
 }
 
 static void watch_path(struct watcher *w, struct str path)
 {
-        const char *name = arena_cstring(&w->arena, path);
-        char real[PATH_MAX];
         struct stat st;
 
-        if (stat(name, &st) == 0 && S_ISDIR(st.st_mode)) {
+        w->n_links = 0;
+        if (stat(arena_cstring(&w->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
                 watch_directory(w, path, WATCH_MANIFESTS, STR(""));
-                return;
-        }
-        watch_file(w, path);
-        if (lstat(name, &st) == 0 && S_ISLNK(st.st_mode) && realpath(name, real))
-                watch_file(w, arena_copy(&w->arena, str_from(real)));
+        watch_way(w, path);
 }
 
 /* A directory with all that are below it. */
@@ -131,8 +147,10 @@ static void watch_all(struct watcher *w, const struct settings *settings, struct
         }
         if (xrd.n)
                 watch_path(w, xrd);
-        if (schemas.n)
+        if (schemas.n) {
                 watch_tree(w, schemas, 0);
+                watch_path(w, schemas);
+        }
 }
 
 /* --- What changed --- */
