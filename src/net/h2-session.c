@@ -130,6 +130,16 @@ static void on_headers(struct h2 *h2, struct h2_exchange *x, const nghttp2_frame
                 h2_exchange_end_input(x);
 }
 
+/* What tells the drain's ping from one that only asks whether the peer is there. */
+static const uint8_t drain_ping[8] = "drain";
+
+/* The notice is out. The library lets pings overtake other frames, so the drain's is not submitted together with it. */
+static void ping_after_notice(struct h2 *h2)
+{
+        if (h2->connection.options.is_server && h2->drain == DRAIN_NOTICE)
+                nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, drain_ping);
+}
+
 void h2_name_last_request(struct h2 *h2)
 {
         if (h2->drain != DRAIN_NOTICE)
@@ -159,9 +169,9 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
                         x->ex.was_reset = true;
                 break;
         case NGHTTP2_PING:
-                if (frame->hd.flags & NGHTTP2_FLAG_ACK) {
+                if (frame->hd.flags & NGHTTP2_FLAG_ACK &&
+                    memcmp(frame->ping.opaque_data, drain_ping, sizeof(drain_ping)) == 0)
                         h2_name_last_request(h2);
-                }
                 break;
         case NGHTTP2_SETTINGS:
                 h2->has_settings = true;
@@ -250,6 +260,8 @@ static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *a
                         x->ex.was_processed = true;
                 return 0;
         }
+        if (frame->hd.type == NGHTTP2_GOAWAY)
+                ping_after_notice(h2);
         if (!h2->connection.options.is_server || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM) ||
             (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
                 return 0;

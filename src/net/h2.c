@@ -70,10 +70,8 @@ static void drain(struct http_connection *c)
                 return;
         h2->drain = DRAIN_NOTICE;
         h2->notice_ns = clock_mono_ns();
-        if (c->options.is_server) {
-                nghttp2_submit_shutdown_notice(h2->session);
-                nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, NULL);
-        }
+        if (c->options.is_server)
+                nghttp2_submit_shutdown_notice(h2->session); /* a ping follows it */
         connection_set_draining(c);
         h2_wake(h2);
 }

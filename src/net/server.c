@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #define BACKLOG 1024
@@ -321,13 +322,17 @@ static int bind_socket(struct http_server *s, bool shares_port, int *ret, struct
         return 0;
 }
 
-/* A socket file that nobody listens at any more, left behind by a process that died. */
+/* A socket file that nobody listens at any more, left behind by a process that died. Connecting to a file of another kind is
+ * refused as well. */
 static void remove_stale_file(const struct address *a)
 {
         struct sockaddr_un name = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct stat st;
 
         memcpy(name.sun_path, a->unix_name, a->n_unix_name);
+        if (lstat(name.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+                return;
         if (fd >= 0 && connect(fd, (struct sockaddr *)&name, sizeof(name)) < 0 && errno == ECONNREFUSED)
                 unlink(name.sun_path);
 }

@@ -1,14 +1,12 @@
 /* The server against raw sockets: what well-behaved and ill-behaved peers see. */
 #include "test.h"
 
-#include "arena.h"
-#include "buf.h"
+#include "raw.h"
 #include "server.h"
 
-#include <arpa/inet.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 /* Echoes the body of a request, in a response without a length; a GET gets its path. */
 static void on_body(struct exchange *ex, struct str data)
@@ -223,6 +221,7 @@ TEST(oversized_heads_and_too_many_connections)
         http_server_free(s);
 }
 
+/* Until the server has cut us off, at the latest. */
 static void open_and_reset(int fd, uint32_t count)
 {
         static const char frames[] = "\0\0\x06\1\5\0\0\0\0\x82\x86\x84\x41\x01\x61\0\0\4\3\0\0\0\0\0\0\0\0\x08";
@@ -235,7 +234,8 @@ static void open_and_reset(int fd, uint32_t count)
                 memcpy(pair, frames, sizeof(pair));
                 memcpy(pair + 5, &id, 4);
                 memcpy(pair + 20, &id, 4);
-                say(fd, str_make(pair, sizeof(pair)));
+                if (send(fd, pair, sizeof(pair), MSG_NOSIGNAL) < 0)
+                        return;
         }
 }
 
@@ -280,6 +280,75 @@ TEST(drain_serves_what_is_under_way)
         close(idle);
         ASSERT_INT(http_server_wait(s, deadline_after_ms(20000), NULL), 0);
         http_server_free(s);
+}
+
+/* A request that was on its way when the client had not heard of the drain is served, also if an older ping comes back meanwhile. */
+TEST(drain_serves_what_is_on_the_wire)
+{
+        struct http_server *s = start((struct http_server_options) { .keepalive_ms = 20, .stall_ms = 20000 });
+        struct raw_peer p;
+        struct raw_frame f;
+        char ping[8];
+
+        raw_peer_init(&p, dial(s), false);
+        raw_say(p.fd, RAW_PREFACE);
+        raw_send_frame(p.fd, RAW_SETTINGS, 0, 0, STR(""));
+        raw_send_frame(p.fd, RAW_HEADERS, RAW_END_HEADERS, 1, STR("\x83\x86\x84\x41\x01\x61")); /* POST / */
+        ASSERT(raw_find(&p, RAW_PING, &f)); /* whether we are still there */
+        memcpy(ping, f.payload.p, sizeof(ping));
+        http_server_drain(s);
+        ASSERT(raw_find(&p, RAW_GOAWAY, &f));
+        ASSERT_STR(f.payload, STR("\x7f\xff\xff\xff\0\0\0\0"));
+        raw_send_frame(p.fd, RAW_PING, RAW_ACK, 0, str_make(ping, sizeof(ping)));
+        raw_send_frame(p.fd, RAW_HEADERS, RAW_END_HEADERS | RAW_END_STREAM, 3, STR("\x82\x86\x84\x41\x01\x61"));
+        ASSERT(raw_find(&p, RAW_PING, &f)); /* the drain's own follows its notice */
+        memcpy(ping, f.payload.p, sizeof(ping));
+        ASSERT(raw_find(&p, RAW_DATA, &f));
+        ASSERT_INT(f.id, 3);
+        raw_send_frame(p.fd, RAW_PING, RAW_ACK, 0, str_make(ping, sizeof(ping)));
+        ASSERT(raw_find(&p, RAW_GOAWAY, &f));
+        ASSERT_STR(f.payload, STR("\0\0\0\3\0\0\0\0"));
+        raw_send_frame(p.fd, RAW_DATA, RAW_END_STREAM, 1, STR("end"));
+        ASSERT(raw_find(&p, RAW_DATA, &f));
+        ASSERT_STR(f.payload, STR("end"));
+        while (raw_next(&p, &f)) /* until the server closes */
+                ;
+        raw_peer_done(&p);
+        ASSERT_INT(http_server_wait(s, deadline_after_ms(20000), NULL), 0);
+        http_server_free(s);
+}
+
+/* The file of a socket that nobody listens at is replaced; any other file is somebody's. */
+TEST(files_in_the_place_of_a_socket)
+{
+        char directory[] = "/tmp/weft-http-XXXXXX", path[64];
+        struct http_server_options options = { .on_request = on_request };
+        _cleanup_err_ struct err err = { 0 };
+        struct sockaddr_un name = { .sun_family = AF_UNIX };
+        struct http_server *s, *other;
+        struct stat st;
+        int fd;
+
+        ASSERT(mkdtemp(directory));
+        snprintf(path, sizeof(path), "%s/socket", directory);
+        ASSERT(address_from_unix(str_from(path), false, &options.address, &err) == 0);
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ASSERT(fd >= 0 && write(fd, "precious", 8) == 8);
+        close(fd);
+        ASSERT(http_server_new(&options, &s, &err) < 0);
+        ASSERT(stat(path, &st) == 0 && st.st_size == 8);
+        ASSERT(unlink(path) == 0);
+
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); /* of one that died */
+        memcpy(name.sun_path, path, sizeof(path));
+        ASSERT(bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0);
+        close(fd);
+        ASSERT(http_server_new(&options, &s, &err) == 0);
+        ASSERT(http_server_new(&options, &other, &err) < 0); /* somebody listens */
+        ASSERT(stat(path, &st) == 0);
+        http_server_free(s);
+        ASSERT(stat(path, &st) < 0);
+        rmdir(directory);
 }
 
 TEST(address_in_use)
