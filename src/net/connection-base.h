@@ -29,10 +29,12 @@ struct http_connection {
         int64_t last_output_ns; /* when something last went out, or nothing had to */
         uint64_t last_sent;
         int64_t idle_since_ns;
+        int64_t last_tick_ns;
         unsigned n_pending; /* stream and timer that are still to be closed */
         bool is_draining;
         bool is_finishing; /* all is said; what is queued still goes out */
         bool is_closing;
+        bool was_late; /* the last tick was, and did nothing */
 };
 
 /* Begins on an open stream. options->head_ms is filled in. */

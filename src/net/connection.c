@@ -166,6 +166,27 @@ static const struct stream_callbacks stream_callbacks = {
 
 /* Time */
 
+/* Often enough for the shortest of its times. */
+static int64_t tick_ms(const struct http_connection_options *o)
+{
+        int64_t ms = MIN(MIN((int64_t)TICK_MS, o->stall_ms / 4), o->head_ms / 4);
+
+        ms = o->idle_ms ? MIN(ms, o->idle_ms / 4) : ms;
+        ms = o->keepalive_ms ? MIN(ms, o->keepalive_ms / 4) : ms;
+        return MAX(ms, (int64_t)MIN_TICK_MS);
+}
+
+/* After a time in which this process could not run, timers come before the input that has been waiting: the peer is not to blame
+ * for what was not read. Two late ticks in a row have seen the input in between. */
+static bool is_too_late(struct http_connection *c, int64_t now_ns)
+{
+        bool is_late = now_ns - c->last_tick_ns > 2 * tick_ms(&c->options) * NS_PER_MS;
+
+        c->last_tick_ns = now_ns;
+        c->was_late = is_late && !c->was_late;
+        return c->was_late;
+}
+
 static void on_tick(uv_timer_t *t)
 {
         struct http_connection *c = CONTAINER_OF(t, struct http_connection, timer);
@@ -173,6 +194,8 @@ static void on_tick(uv_timer_t *t)
         int64_t now_ns = clock_mono_ns();
         uint64_t sent = stream_sent_bytes(c->stream);
 
+        if (is_too_late(c, now_ns))
+                return;
         if (stream_queued_bytes(c->stream) == 0 || sent != c->last_sent)
                 c->last_output_ns = now_ns;
         c->last_sent = sent;
@@ -185,16 +208,6 @@ static void on_tick(uv_timer_t *t)
                 http_connection_drain(c);
 }
 
-/* Often enough for the shortest of its times. */
-static uint64_t tick_ms(const struct http_connection_options *o)
-{
-        int64_t ms = MIN(MIN((int64_t)TICK_MS, o->stall_ms / 4), o->head_ms / 4);
-
-        ms = o->idle_ms ? MIN(ms, o->idle_ms / 4) : ms;
-        ms = o->keepalive_ms ? MIN(ms, o->keepalive_ms / 4) : ms;
-        return (uint64_t)MAX(ms, (int64_t)MIN_TICK_MS);
-}
-
 void connection_init(struct http_connection *c, const struct http_connection_ops *ops, struct stream *s,
                      const struct http_connection_options *options, const struct http_connection_callbacks *callbacks,
                      void *owner)
@@ -204,8 +217,8 @@ void connection_init(struct http_connection *c, const struct http_connection_ops
         };
         if (c->options.head_ms == 0)
                 c->options.head_ms = c->options.stall_ms;
-        c->last_output_ns = c->idle_since_ns = clock_mono_ns();
+        c->last_output_ns = c->idle_since_ns = c->last_tick_ns = clock_mono_ns();
         uv_timer_init(loop_uv(stream_loop(s)), &c->timer);
-        uv_timer_start(&c->timer, on_tick, tick_ms(&c->options), tick_ms(&c->options));
+        uv_timer_start(&c->timer, on_tick, (uint64_t)tick_ms(&c->options), (uint64_t)tick_ms(&c->options));
         stream_set_owner(s, &stream_callbacks, c);
 }
