@@ -28,16 +28,24 @@ enum {
         RAW_END_HEADERS = 4,
 };
 
-/* Listens at a port of 127.0.0.1 that the system chooses. */
-static inline int raw_listen(struct address *ret)
+/* Takes a port of 127.0.0.1 that the system chooses. Until it listens, connections are refused. */
+static inline int raw_bind(struct address *ret)
 {
         _cleanup_err_ struct err err = { 0 };
         socklen_t n = sizeof(ret->ip4);
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
         ASSERT(address_from_ip(STR("127.0.0.1"), 0, ret, &err) == 0);
-        ASSERT(fd >= 0 && bind(fd, &ret->any, n) == 0 && listen(fd, 64) == 0);
+        ASSERT(fd >= 0 && bind(fd, &ret->any, n) == 0);
         ASSERT(getsockname(fd, &ret->any, &n) == 0);
+        return fd;
+}
+
+static inline int raw_listen(struct address *ret)
+{
+        int fd = raw_bind(ret);
+
+        ASSERT(listen(fd, 64) == 0);
         return fd;
 }
 

@@ -35,6 +35,7 @@ struct stage {
         struct grpc_channel *reset;
         _Atomic size_t n_threads;
         char nobody[64]; /* a target where nobody listens */
+        int nobody_fd;   /* keeps others from it */
         long n_calls;
         _Atomic long n_begun, n_wrong, n_of[_N_KINDS];
 };
@@ -259,7 +260,7 @@ static void stage_init(struct stage *s, struct world *v, struct resetter *r)
         for (size_t i = 0; i < N_THREADS; i++)
                 s->good[i] = open_channel(s->plain.target, NULL);
         s->reset = open_channel(r->target, &options);
-        close(raw_listen(&a));
+        s->nobody_fd = raw_bind(&a);
         target_of(&a, s->nobody);
 }
 
@@ -268,6 +269,7 @@ static void stage_done(struct stage *s, struct world *v, struct resetter *r)
         for (size_t i = 0; i < N_THREADS; i++)
                 grpc_channel_unref(s->good[i]);
         grpc_channel_unref(s->reset);
+        close(s->nobody_fd);
         resetter_stop(r);
         grpc_server_free(s->plain.s);
         grpc_server_free(s->secure.s);

@@ -72,8 +72,10 @@ TEST(deadlines_and_cancellation_reach_the_handler)
 
         arena_init(&a, "test", 0);
         n_hanging = n_canceled = 0;
-        ASSERT_INT(call(c, "/test.Test/Hang", STR(""), 300, &a, &reply, &err), ERR_TIMEOUT);
-        ASSERT_TEXT(err_message(&err), "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+        for (int64_t ms = 50; n_hanging == 0; ms *= 2) { /* until one gets to the handler in time */
+                ASSERT_INT(call(c, "/test.Test/Hang", STR(""), ms, &a, &reply, &err), ERR_TIMEOUT);
+                ASSERT_TEXT(err_message(&err), "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+        }
         wait_for(&n_canceled, 1);
         ASSERT(thread_start("cancel", cancel_when_hanging, cancel, &t, &err) == 0);
         ASSERT_INT(grpc_call(c, STR("/test.Test/Hang"), request, &options, &a, &reply, &err), ERR_CANCELED);
@@ -84,20 +86,41 @@ TEST(deadlines_and_cancellation_reach_the_handler)
         grpc_server_free(s.s);
 }
 
-TEST(closing_the_server_cancels_handlers)
+struct hanging {
+        struct grpc_channel *channel;
+        struct cancel *cancel;
+        int result;
+};
+
+static void call_hanging(void *arg)
 {
+        struct hanging *h = arg;
+        struct grpc_call_options options = { .deadline = deadline_after_ms(60000), .cancel = h->cancel };
+        _cleanup_bytes_ struct bytes *request = bytes_copy(STR(""));
         _cleanup_arena_ struct arena a;
-        _cleanup_err_ struct err err = { 0 };
-        struct server s = start_server(NULL);
-        struct grpc_channel *c = open_channel(s.target, NULL);
         struct grpc_reply reply;
 
-        arena_init(&a, "test", 0);
-        n_canceled = 0;
-        ASSERT_INT(call(c, "/test.Test/Hang", STR(""), 200, &a, &reply, &err), ERR_TIMEOUT);
+        arena_init(&a, "call", 0);
+        h->result = grpc_call(h->channel, STR("/test.Test/Hang"), request, &options, &a, &reply, NULL);
+}
+
+TEST(closing_the_server_cancels_handlers)
+{
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_cancel_ struct cancel *cancel = cancel_new(NULL);
+        struct server s = start_server(NULL);
+        struct hanging h = { .channel = open_channel(s.target, NULL), .cancel = cancel };
+        struct thread *t;
+
+        n_hanging = n_canceled = 0;
+        ASSERT(thread_start("caller", call_hanging, &h, &t, &err) == 0);
+        wait_for(&n_hanging, 1);
         grpc_server_free(s.s); /* returns although the handler would sleep for a minute */
         ASSERT_INT(n_canceled, 1);
-        grpc_channel_unref(c);
+        cancel_trigger(cancel, "enough"); /* the call waits for a server to come back */
+        thread_join(t);
+        ASSERT_INT(h.result, ERR_CANCELED);
+        grpc_channel_unref(h.channel);
 }
 
 TEST(metadata_and_limits_of_the_client)
