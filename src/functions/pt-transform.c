@@ -339,11 +339,11 @@ static int transform_convert(struct transform *t, const struct value *in, const 
         enum pt_convert_type to;
         enum pt_convert_format format;
 
-        if (from < 0)
-                return err_set(t->err, ERR_INVALID, "invalid input type %.*s", STR_ARG(type));
         r = pt_convert_check(NULL, t->transform->convert, &to, &format, t->err);
         if (r < 0)
                 return r;
+        if (from < 0)
+                return err_set(t->err, ERR_INVALID, "invalid input type %.*s", STR_ARG(type));
         if (strcmp(source_names[from], target_names[to]) == 0) {
                 *ret = in;
                 return 0;

@@ -186,6 +186,41 @@ TEST(what_kills_the_real_process_is_a_result)
         end();
 }
 
+/* Transforms of combining patches are not checked before they run. The texts are the real function's. */
+TEST(a_conversion_is_checked_before_what_it_converts)
+{
+        static const struct {
+                const char *convert;
+                const char *wanted;
+        } cases[] = {
+                { "{\"toType\":\"int32\"}", "toType: Invalid value: \"int32\": invalid type" },
+                { "{\"toType\":\"string\",\"format\":\"<yaml>\"}",
+                  "format: Invalid value: \"\\u003cyaml\\u003e\": invalid format" },
+                { "{\"toType\":\"string\"}", "invalid input type []interface {}" },
+        };
+
+        begin();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct str members = arena_printf(
+                        &arena,
+                        "\"patches\":[{\"type\":\"CombineFromComposite\",\"toFieldPath\":\"x\",\"combine\":{"
+                        "\"strategy\":"
+                        "\"string\",\"variables\":[{\"fromFieldPath\":\"spec.s\"}],\"string\":{\"fmt\":\"%%s\"}},"
+                        "\"transforms\":[{\"type\":\"match\",\"match\":{\"fallbackValue\":[]}},{\"type\":\"convert\","
+                        "\"convert\":%s}]}]",
+                        cases[i].convert);
+                struct str wanted =
+                        arena_printf(&arena,
+                                     "cannot render composed resource \"one\" \"CombineFromComposite\" patch at "
+                                     "index 0: transform at index 1 returned error: convert transform could "
+                                     "not resolve: %s",
+                                     cases[i].wanted);
+
+                check_message(members.p, wanted.p);
+        }
+        end();
+}
+
 static void check_mentions(const char *members, const char *part)
 {
         const struct value *result = value_item(value_get(answer_template(members), STR("results")), 0);

@@ -48,9 +48,17 @@ func few[T any](g *ptGen, n int, make func() T) []any {
 
 var ptStrings = []string{"", "a", "b", "hello", "Hello World", "us-east-1", "ü", "ß", "ＡＢ", "<a&b>", "\u2028", "true", "1", "0", "42", "-7", "3.5", "1e3", "100m", "1Gi", "5K", "aGVsbG8=", "aGVsbG8", "!!", "a b  c", "a\nb\tc", `{"a":1,"b":[true,null]}`, `[1,2,"x"]`, "null", `{"a":`, "%s", "\"quoted\"", "'single'", "x.y", "spec.str", "[0]", "9223372036854775807", "9223372036854775808", "NaN", "inf", "0x10", "1_000", "T", "F", "\u00a0", "\ufffd", "日本語", "🙂", "True", "False"}
 
-func (g *ptGen) str() string { return ptStrings[g.Intn(len(ptStrings))] }
+func (g *ptGen) str() string {
+	if g.chance(15) {
+		return g.text()
+	}
+	return ptStrings[g.Intn(len(ptStrings))]
+}
 
 func (g *ptGen) number() float64 {
+	if g.chance(15) {
+		return g.anyNumber()
+	}
 	return pick(g, 0, 1, 2, 3, -1, 7, 42, 100, 1000000, 1234567, 0.5, 2.9, 3.7, -2.5, 0.1, 1e-7, 1e21, 1e20, 123456789012, 9007199254740993, -9.2e18, 9.3e18, 1e300, math.Copysign(0, -1))
 }
 
@@ -119,8 +127,11 @@ var ptPaths = []string{"spec.str", "spec.num", "spec.bool", "spec.nul", "spec.ar
 var ptOddPaths = []string{"", ".", "spec.", "spec[", "spec]", "spec[]", "spec..str", "spec.[a]", "spec.nul.x", "spec.nul[0]", "spec.str.x", "spec.str[0]", "spec.list[*].name", "spec.list[*].v", "spec.list[*]", "spec.obj[*]", "spec.obj.*", "spec.arr[*]", "spec.nul[*]", "spec.str[*].x", "spec.none[*].x", "spec.list[*].v[*]", "spec.list[*].v.w", "spec.arr[1024]", "spec.arr[1025]", "spec.arr[99999999999]", "spec.list[-1]", "[0]", "[spec].str", "spec[str]x", "'spec'.str", "kind", "apiVersion", "metadata", "spec.list.0", "spec.arr[007]", "spec.\"num\"", "spec.list[*].", "ü.ß", "metadata.annotations[x.y]", "a[b]c"}
 
 func (g *ptGen) path() string {
-	if g.chance(5) {
+	switch n := g.Intn(100); {
+	case n < 5:
 		return pick(g, ptOddPaths...)
+	case n < 10:
+		return g.anyPath()
 	}
 	return pick(g, ptPaths...)
 }
@@ -192,7 +203,12 @@ var ptFormats = []string{"%s", "%v", "prefix-%s", "%s-suffix", "%s-%s", "%v/%v",
 // Formats for strings alone: integer verbs take integral numbers here.
 var ptStringFormats = []string{"%q", "%d", "%+q", "%c", "%U", "%o"}
 
-func (g *ptGen) format() string { return pick(g, ptFormats...) }
+func (g *ptGen) format() string {
+	if g.chance(25) {
+		return g.anyFormat(ptVerbs)
+	}
+	return pick(g, ptFormats...)
+}
 
 func (g *ptGen) regexp() string {
 	return pick(g, "a", "^h(e)llo$", "(.*)-(.*)-(\\d+)", "[a-z]+", "(x)?a", "^$", "(?i)HELLO", ".", "\\w+\\s", "(", "[z-a]", "a{1001}", "(?P<n>o)", "ü|ß", "*", "\\d+(\\.\\d+)?")
@@ -329,6 +345,12 @@ func (g *ptGen) transforms() []any {
 	list := []any{}
 	if g.chance(50) {
 		return list
+	}
+	if g.chance(15) {
+		return append(list, g.formatted()...)
+	}
+	if g.chance(15) {
+		return append(list, g.converted()...)
 	}
 	if g.chance(40) {
 		list = append(list, object{"type": "string", "string": object{"type": "Format", "fmt": pick(g, "%s", "%v", "%v", "x-%v", "100m", "12", "%.1f")}})

@@ -13,6 +13,9 @@ func ptCases() []*fnv1.RunFunctionRequest {
 			list = append(list, ptTransformCase(t, v, false))
 		}
 		list = append(list, ptTransformCase(t, `"text"`, true))
+		for _, before := range ptCombinedBefore {
+			list = append(list, ptTransformCase(before+","+t, `"text"`, true))
+		}
 	}
 	for _, p := range ptPatchTexts {
 		for _, observed := range []bool{false, true} {
@@ -95,6 +98,16 @@ func ptValue(text string) *structpb.Value {
 }
 
 var ptTransformValues = []string{`null`, `true`, `false`, `0`, `-0.0`, `1`, `3`, `3.7`, `2.9`, `-2.5`, `1000000`, `1e21`, `1e-7`, `9007199254740993`, `1e308`, `""`, `"a"`, `"us-east-1"`, `"Grüße <&>"`, `"42"`, `"-7"`, `"3.5"`, `"1_000"`, `"0x_1p4"`, `"nan"`, `"1e400"`, `"100m"`, `"3n"`, `"1Ki"`, `"K"`, `"9223372036854775808"`, `"t"`, `"aGVsbG8="`, `"aGVs bG8="`, `"aG="`, `"/w=="`, `"{\"a\":1,\"a\":[1e2]}"`, `"[1,\"x\"]"`, `" null "`, `"{\"a\":"`, `"nul"`, `"{} x"`, `[]`, `[1,"a",null,[true]]`, `{}`, `{"b":1,"a":[null]}`, `"\u2028ǅ"`}
+
+// What makes a combined string something else, in front of transforms that nobody has checked.
+var ptCombinedBefore = []string{
+	`{"type":"match","match":{}}`,
+	`{"type":"match","match":{"fallbackValue":true}}`,
+	`{"type":"match","match":{"fallbackValue":2.5}}`,
+	`{"type":"match","match":{"fallbackValue":[1,"x"]}}`,
+	`{"type":"match","match":{"fallbackValue":{"a":1}}}`,
+	`{"type":"match","match":{"fallbackValue":"12"}},{"type":"convert","convert":{"toType":"int"}}`,
+}
 
 // Formats with integer verbs are for what is no integral number; see ptGen.
 var ptTransformTexts = []string{
