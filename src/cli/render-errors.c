@@ -3,6 +3,7 @@
 #include "buf.h"
 #include "composite.h"
 #include "functions.h"
+#include "gotext.h"
 #include "own-kinds.h"
 #include "path.h"
 #include "settings.h"
@@ -148,7 +149,7 @@ static const struct step_record *failed_step(struct arena *a, const struct rende
         const struct step_record *last = out->n_records ? &out->records[out->n_records - 1] : NULL;
 
         if (!last ||
-            str_find(str_from(err_message(err)), arena_printf(a, "pipeline step \"%.*s\"", STR_ARG(last->step))) < 0)
+            str_find(str_from(err_message(err)), arena_printf(a, "pipeline step %s", go_quote(a, last->step).p)) < 0)
                 return NULL;
         return last;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fetch.h"
+#include "gotext.h"
 #include "render-schema.h"
 #include "secret.h"
 
@@ -114,7 +115,7 @@ static int find_schema(struct arena *a, const struct compat_input *in, const str
 
         *ret = (struct fn_schema) { .name = selector->name };
         if (gvk_split_api_version(selector->api_version, &gvk.group, &gvk.version, err) < 0)
-                return err_wrap(err, "cannot parse apiVersion \"%.*s\"", STR_ARG(selector->api_version));
+                return err_wrap(err, "cannot parse apiVersion %s", go_quote(a, selector->api_version).p);
         return render_find_schema(a, in->schemas, gvk, &ret->openapi.value, err);
 }
 
@@ -161,11 +162,10 @@ static int add_credentials(struct arena *a, const struct compat_input *in, const
                         continue;
                 secret = find_secret(in->credentials, reference);
                 if (!secret)
-                        return err_set(err, ERR_NOT_FOUND,
-                                       "cannot get credentials from secret \"%.*s\": secret \"%.*s\" not found",
-                                       STR_ARG(name), STR_ARG(name));
+                        return err_set(err, ERR_NOT_FOUND, "cannot get credentials from secret %s: secret %s not found",
+                                       go_quote(a, name).p, go_quote(a, name).p);
                 if (secret_data(a, secret, &c.data, err) < 0)
-                        return err_wrap(err, "cannot get credentials from secret \"%.*s\"", STR_ARG(name));
+                        return err_wrap(err, "cannot get credentials from secret %s", go_quote(a, name).p);
                 p[at] = c;
                 req->n_credentials += at == req->n_credentials;
         }
@@ -197,7 +197,7 @@ static int answer_schemas(struct arena *a, const struct compat_input *in, const 
                         continue;
                 if (questions[i].is_asked)
                         return err_wrap(err, "fetching schema for %.*s", STR_ARG(name));
-                return err_wrap(err, "cannot fetch bootstrap required schema for requirement \"%.*s\"", STR_ARG(name));
+                return err_wrap(err, "cannot fetch bootstrap required schema for requirement %s", go_quote(a, name).p);
         }
         req->schemas = p;
         req->n_schemas = n;
@@ -271,12 +271,13 @@ int compat_step_run(struct run *run, const struct compat_input *in, const struct
                 return r;
         r = registry_find(in->registry, function, NULL, &f, err);
         if (r == ERR_NOT_FOUND)
-                err_set(err, r, "unknown Function \"%.*s\" - does it exist in your Functions file?", STR_ARG(function));
+                err_set(err, r, "unknown Function %s - does it exist in your Functions file?",
+                        go_quote(run->arena, function).p);
         if (r >= 0) {
                 r = call_until_stable(run, in, step, f, &req, ret, err);
                 function_unref(f);
         }
-        return r < 0 ? err_wrap(err, "cannot run pipeline step \"%.*s\"",
-                                STR_ARG(value_str(value_get(step, STR("step")))))
+        return r < 0 ? err_wrap(err, "cannot run pipeline step %s",
+                                go_quote(run->arena, value_str(value_get(step, STR("step")))).p)
                      : 0;
 }

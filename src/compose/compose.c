@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "composed.h"
+#include "gotext.h"
 #include "owner.h"
 #include "path.h"
 
@@ -35,15 +36,14 @@ static int check_namespaced(struct reconcile *r, struct str key, const struct va
         if (e < 0) {
                 if (kind_name.n)
                         err_wrap(err, "failed to get restmapping");
-                return err_wrap(err, "cannot check if composed resource \"%.*s\" is namespaced (a %.*s named %.*s)",
-                                STR_ARG(key), STR_ARG(kind_name), STR_ARG(meta_name(object)));
+                return err_wrap(err, "cannot check if composed resource %s is namespaced (a %.*s named %.*s)",
+                                go_quote(r->arena, key).p, STR_ARG(kind_name), STR_ARG(meta_name(object)));
         }
         if (!kind->is_namespaced)
-                return err_set(
-                        err, ERR_INVALID,
-                        "cannot apply cluster scoped composed resource \"%.*s\" (a %.*s named %.*s) for a namespaced "
-                        "composite resource.",
-                        STR_ARG(key), STR_ARG(kind_name), STR_ARG(meta_name(object)));
+                return err_set(err, ERR_INVALID,
+                               "cannot apply cluster scoped composed resource %s (a %.*s named %.*s) for a namespaced "
+                               "composite resource.",
+                               go_quote(r->arena, key).p, STR_ARG(kind_name), STR_ARG(meta_name(object)));
         return 0;
 }
 
@@ -58,9 +58,9 @@ static int check_has_namespace(struct reconcile *r, struct str key, const struct
             !kind->is_namespaced)
                 return 0;
         return err_set(err, ERR_INVALID,
-                       "cannot apply composed resource \"%.*s\": a %.*s is namespaced, and a cluster scoped composite "
+                       "cannot apply composed resource %s: a %.*s is namespaced, and a cluster scoped composite "
                        "resource gives it no namespace: set metadata.namespace",
-                       STR_ARG(key), STR_ARG(gvk.kind));
+                       go_quote(r->arena, key).p, STR_ARG(gvk.kind));
 }
 
 /* A namespaced composite composes namespaced resources, in its own namespace. */
@@ -70,9 +70,8 @@ static int check_scope(struct reconcile *r, struct str key, const struct value *
 
         if (r->is_namespaced && given.n && !str_equal(given, own))
                 reconcile_event(r, true, STR("NamespaceOverridden"),
-                                "cannot create composed resource \"%.*s\" in namespace \"%.*s\", using XR namespace "
-                                "\"%.*s\" instead",
-                                STR_ARG(key), STR_ARG(given), STR_ARG(own));
+                                "cannot create composed resource %s in namespace %s, using XR namespace %s instead",
+                                go_quote(r->arena, key).p, go_quote(r->arena, given).p, go_quote(r->arena, own).p);
         if (given.n || r->options->revision)
                 return 0; /* to a render all kinds may be namespaced: nobody gave it any */
         return r->is_namespaced ? check_namespaced(r, key, object, err) : check_has_namespace(r, key, object, err);
@@ -181,8 +180,9 @@ static int collect_garbage(struct reconcile *r, struct err *err)
                         e = delete_one(r, o, err);
                 else
                         e = err_set(err, ERR_CONFLICT,
-                                    "refusing to delete composed resource \"%.*s\" that is controlled by %.*s \"%.*s\"",
-                                    STR_ARG(o->key), STR_ARG(controller.kind), STR_ARG(controller.name));
+                                    "refusing to delete composed resource %s that is controlled by %.*s %s",
+                                    go_quote(r->arena, o->key).p, STR_ARG(controller.kind),
+                                    go_quote(r->arena, controller.name).p);
                 if (e < 0)
                         return err_wrap(err, "cannot garbage collect composed resources that are no longer desired");
         }
@@ -300,7 +300,7 @@ static int apply_one(struct reconcile *r, struct composed_resource *c, struct st
         c->is_synced = e >= 0;
         if (e >= 0)
                 return 0;
-        err_wrap(&inner, "cannot apply composed resource \"%.*s\"", STR_ARG(c->key));
+        err_wrap(&inner, "cannot apply composed resource %s", go_quote(r->arena, c->key).p);
         if (inner.reason != REASON_INVALID) {
                 r->refused = c->object;
                 return err_move(err, &inner);

@@ -1,6 +1,7 @@
 #include "composed.h"
 
 #include "buf.h"
+#include "gotext.h"
 #include "name.h"
 #include "owner.h"
 
@@ -126,7 +127,7 @@ int composed_prepare(struct arena *a, const struct composed_scope *scope, struct
         int r = with_metadata(a, scope, key, wanted, observed, &object, err);
 
         if (r < 0)
-                return err_wrap(err, "cannot render metadata for composed resource \"%.*s\"", STR_ARG(key));
+                return err_wrap(err, "cannot render metadata for composed resource %s", go_quote(a, key).p);
         if (meta_name(object).n == 0) {
                 struct str prefix = meta_str(object, STR("generateName"));
 
@@ -135,11 +136,10 @@ int composed_prepare(struct arena *a, const struct composed_scope *scope, struct
                                              : name_generate(a, prefix));
         }
         if (!has_valid_name(a, object))
-                return err_set(
-                        err, ERR_INVALID,
-                        "cannot apply composed resource \"%.*s\" because it has an invalid name \"%.*s\". Must be a "
-                        "valid RFC 1123 subdomain name.",
-                        STR_ARG(key), STR_ARG(meta_name(object)));
+                return err_set(err, ERR_INVALID,
+                               "cannot apply composed resource %s because it has an invalid name %s. Must be a "
+                               "valid RFC 1123 subdomain name.",
+                               go_quote(a, key).p, go_quote(a, meta_name(object)).p);
         *ret = object;
         return 0;
 }

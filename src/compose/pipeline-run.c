@@ -1,6 +1,8 @@
 /* Running the steps of a revision's pipeline (spec/engine 2.2, 2.3, 2.8). */
 #include "reconcile-state.h"
 
+#include "gotext.h"
+
 /* Everything observed, once for all steps. */
 static int observed_state(struct reconcile *r, struct fn_state *ret, struct err *err)
 {
@@ -41,6 +43,8 @@ static void collect_conditions(struct reconcile *r, const struct fn_response *rs
 /* Events of a response up to a fatal result, which is an error. */
 static int collect_results(struct reconcile *r, const struct step *step, const struct fn_response *rsp, struct err *err)
 {
+        const char *name = rsp->n_results ? go_quote(r->arena, step->name).p : NULL;
+
         for (size_t i = 0; i < rsp->n_results; i++) {
                 const struct fn_result *result = &rsp->results[i];
                 struct str reason = result->reason.n ? result->reason : STR("ComposeResources");
@@ -48,21 +52,20 @@ static int collect_results(struct reconcile *r, const struct step *step, const s
                 switch (result->severity) {
                 case FN_SEVERITY_FATAL:
                         r->is_fatal = true;
-                        return err_set(err, ERR_FAILED, "pipeline step \"%.*s\" returned a fatal result: %.*s",
-                                       STR_ARG(step->name), STR_ARG(result->message));
+                        return err_set(err, ERR_FAILED, "pipeline step %s returned a fatal result: %.*s", name,
+                                       STR_ARG(result->message));
                 case FN_SEVERITY_NORMAL:
                 case FN_SEVERITY_WARNING:
-                        reconcile_event(r, result->severity == FN_SEVERITY_WARNING, reason,
-                                        "Pipeline step \"%.*s\": %.*s", STR_ARG(step->name), STR_ARG(result->message));
+                        reconcile_event(r, result->severity == FN_SEVERITY_WARNING, reason, "Pipeline step %s: %.*s",
+                                        name, STR_ARG(result->message));
                         if (result->target == FN_TARGET_COMPOSITE_AND_CLAIM)
                                 reconcile_tell_claim(r, result->message);
                         break;
                 case FN_SEVERITY_UNSPECIFIED:
                         reconcile_event(
                                 r, true, reason,
-                                "Pipeline step \"%.*s\" returned a result of unknown severity (assuming warning): "
-                                "%.*s",
-                                STR_ARG(step->name), STR_ARG(result->message));
+                                "Pipeline step %s returned a result of unknown severity (assuming warning): %.*s", name,
+                                STR_ARG(result->message));
                         break;
                 }
         }

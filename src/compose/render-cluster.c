@@ -1,5 +1,7 @@
 #include "render-cluster.h"
 
+#include "buf.h"
+#include "gotext.h"
 #include "map.h"
 #include "vec.h"
 
@@ -51,8 +53,11 @@ static void put(struct render_cluster *c, const struct object_key *key, const st
 
 static int not_found(const struct object_key *key, struct err *err)
 {
-        return err_set(err, ERR_NOT_FOUND, "%.*s%s%.*s \"%.*s\" not found", STR_ARG(key->gvk.kind),
-                       key->gvk.group.n ? "." : "", STR_ARG(key->gvk.group), STR_ARG(key->name));
+        _cleanup_buf_ struct buf name = BUF_INIT(0);
+
+        go_append_quoted(&name, key->name);
+        return err_set(err, ERR_NOT_FOUND, "%.*s%s%.*s %s not found", STR_ARG(key->gvk.kind),
+                       key->gvk.group.n ? "." : "", STR_ARG(key->gvk.group), buf_cstring(&name));
 }
 
 static struct object *object_of(struct render_cluster *c, struct run *run, const struct value *v)

@@ -5,6 +5,7 @@
 #include "compat-step.h"
 #include "composed.h"
 #include "composite.h"
+#include "gotext.h"
 #include "path.h"
 #include "vec.h"
 
@@ -75,8 +76,8 @@ static int collect(struct compat *c, struct str step, const struct fn_response *
                 const struct fn_result *r = &rsp->results[i];
 
                 if (r->severity == FN_SEVERITY_FATAL)
-                        return err_set(err, ERR_FAILED, "pipeline step \"%.*s\" returned a fatal result: %.*s",
-                                       STR_ARG(step), STR_ARG(r->message));
+                        return err_set(err, ERR_FAILED, "pipeline step %s returned a fatal result: %.*s",
+                                       go_quote(c->arena, step).p, STR_ARG(r->message));
                 vec_push(&c->results, (struct compat_result) { step, r->severity, r->message });
         }
         return 0;
@@ -125,9 +126,10 @@ static int compose_one(struct compat *c, const struct fn_resource *wanted, const
         r = composed_describe(c->arena, &scope, wanted->name, root.n ? root : meta_name(composite), object,
                               observed ? observed->object.value : NULL, ret, err);
         if (r < 0)
-                err_wrap(err, "cannot set composite resource \"%.*s\" as controller ref of composed resource",
-                         STR_ARG(meta_name(composite)));
-        return r < 0 ? err_wrap(err, "cannot render composed resource \"%.*s\" metadata", STR_ARG(wanted->name)) : 0;
+                err_wrap(err, "cannot set composite resource %s as controller ref of composed resource",
+                         go_quote(c->arena, meta_name(composite)).p);
+        return r < 0 ? err_wrap(err, "cannot render composed resource %s metadata", go_quote(c->arena, wanted->name).p)
+                     : 0;
 }
 
 static int compose_all(struct compat *c, const struct value **ret, struct err *err)

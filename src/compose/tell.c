@@ -2,6 +2,7 @@
 #include "reconcile-state.h"
 
 #include "clock.h"
+#include "gotext.h"
 
 /* --- Events --- */
 
@@ -174,13 +175,17 @@ void tell_of_resources(struct reconcile *r)
         for (size_t i = 0; i < r->n_composed; i++) {
                 const struct composed_resource *c = &r->composed[i];
                 struct str id = c->key.n ? c->key : arena_printf(r->arena, "%zu", i);
+                const char *name;
 
+                if (c->is_synced && c->is_ready)
+                        continue;
+                name = go_quote(r->arena, id).p;
                 if (!c->is_synced)
-                        reconcile_event(r, false, STR("ComposeResources"),
-                                        "Composed resource \"%.*s\" is not yet valid", STR_ARG(id));
+                        reconcile_event(r, false, STR("ComposeResources"), "Composed resource %s is not yet valid",
+                                        name);
                 if (!c->is_ready)
-                        reconcile_event(r, false, STR("ComposeResources"),
-                                        "Composed resource \"%.*s\" is not yet ready", STR_ARG(id));
+                        reconcile_event(r, false, STR("ComposeResources"), "Composed resource %s is not yet ready",
+                                        name);
         }
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "gotext.h"
 #include "secret.h"
 
 static struct str optional(const struct value *v)
@@ -244,7 +245,7 @@ int fetch_schema(struct step_state *s, const struct fn_selector *selector, struc
 
         *ret = (struct fn_schema) { .name = selector->name };
         if (r < 0)
-                return err_wrap(err, "cannot parse apiVersion \"%.*s\"", STR_ARG(selector->api_version));
+                return err_wrap(err, "cannot parse apiVersion %s", go_quote(step_arena(s), selector->api_version).p);
         note(s, STEP_READ_SCHEMA, selector, NULL);
         if (s->c->find_schema)
                 return s->c->find_schema(s->c->find_schema_arg, s->c->run, gvk, &ret->openapi.value, err);
@@ -286,9 +287,9 @@ int fetch_credentials(struct step_state *s, struct fn_request *req, struct err *
                 entry->name = value_str(value_get(credential, STR("name")));
                 r = fetch_secret(s, reference, &entry->data, err);
                 if (r < 0)
-                        return err_wrap(err,
-                                        "cannot get Composition pipeline step \"%.*s\" credential \"%.*s\" from Secret",
-                                        STR_ARG(s->step->name), STR_ARG(entry->name));
+                        return err_wrap(err, "cannot get Composition pipeline step %s credential %s from Secret",
+                                        go_quote(step_arena(s), s->step->name).p,
+                                        go_quote(step_arena(s), entry->name).p);
                 req->n_credentials++;
         }
         qsort(p, req->n_credentials, sizeof(*p), compare_credentials);

@@ -1,6 +1,7 @@
 #include "registry.h"
 
 #include "buf.h"
+#include "gotext.h"
 #include "limits.h"
 #include "map.h"
 #include "park.h"
@@ -285,6 +286,14 @@ static int find(const struct registry *r, const struct entry *e, const struct fu
         return 0;
 }
 
+static int unknown(const struct registry *r, struct str name, struct err *err)
+{
+        _cleanup_buf_ struct buf quoted = BUF_INIT(0);
+
+        go_append_quoted(&quoted, name);
+        return err_set(err, ERR_NOT_FOUND, "unknown function %s%s", buf_cstring(&quoted), r->hint);
+}
+
 int registry_find(struct registry *r, struct str name, const struct function_choice *choice, struct function **ret,
                   struct err *err)
 {
@@ -294,8 +303,7 @@ int registry_find(struct registry *r, struct str name, const struct function_cho
 
         mutex_lock(&r->mutex);
         e = map_get(&r->entries, name);
-        code = e ? find(r, e, choice ? choice : &none, ret, err)
-                 : err_set(err, ERR_NOT_FOUND, "unknown function \"%.*s\"%s", STR_ARG(name), r->hint);
+        code = e ? find(r, e, choice ? choice : &none, ret, err) : unknown(r, name, err);
         mutex_unlock(&r->mutex);
         return code;
 }

@@ -4,6 +4,7 @@
 #include "buf.h"
 #include "fetch.h"
 #include "fn-cache.h"
+#include "gotext.h"
 #include "limits.h"
 
 #define DEFAULT_CALLS 6 /* upstream's constant is 5, and counts from 0 */
@@ -77,8 +78,8 @@ static int fetch_bootstrap(struct step_state *s, struct err *err)
 
                 if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||
                     (r = fetch_resources(s, &selector, &found, err)) < 0)
-                        return err_wrap(err, "cannot fetch bootstrap required resources for requirement \"%.*s\"",
-                                        STR_ARG(selector.name));
+                        return err_wrap(err, "cannot fetch bootstrap required resources for requirement %s",
+                                        go_quote(a, selector.name).p);
                 answers_put(&s->given, &found);
                 s->offered[s->n_offered++] = selector;
         }
@@ -88,8 +89,8 @@ static int fetch_bootstrap(struct step_state *s, struct err *err)
 
                 if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||
                     (r = fetch_schema(s, &selector, &found, err)) < 0)
-                        return err_wrap(err, "cannot fetch bootstrap required schema for requirement \"%.*s\"",
-                                        STR_ARG(selector.name));
+                        return err_wrap(err, "cannot fetch bootstrap required schema for requirement %s",
+                                        go_quote(a, selector.name).p);
                 put_schema(&s->given, &found);
                 s->offered_schemas[s->n_offered_schemas++] = selector;
         }
@@ -382,7 +383,7 @@ int step_run(struct step_context *c, const struct step *step, const struct fn_st
         if (r >= 0) {
                 r = run_function(&s, ret, err);
                 if (r < 0)
-                        err_wrap(err, "cannot run Composition pipeline step \"%.*s\"", STR_ARG(step->name));
+                        err_wrap(err, "cannot run Composition pipeline step %s", go_quote(c->run->arena, step->name).p);
         }
         step_note_dependencies(&s);
         record->duration_ns = clock_mono_ns() - start;

@@ -5,7 +5,9 @@ Not here, because we differ on purpose or upstream is random (docs/compatibility
 - observed resources without a controller that are no longer desired: v2.3.4 deletes them, later versions and we do not;
 - a required resource whose apiVersion has two slashes: v2.3.4 looks for it as it is, we say what is wrong with it;
 - conditions whose status is none of True, False and Unknown: we read them as Unknown;
-- a composite whose spec is no object: v2.3.4 cannot note the selection in it and says nothing about it;
+- a composite whose spec is no object: v2.3.4 cannot note the selection in it and says nothing about it; nor, in a status that is none, that
+  it is responsive;
+- a desired resource whose metadata is null: v2.3.4 cannot put a name into it and says that its name is invalid, for us it has no metadata;
 - a Composition with fields of other types: the texts are of Go's JSON decoder; with mode Resources: v2.3.4 runs its pipeline all the same;
 - results of a severity that the protocol does not know: v2.3.4 makes an event without a text of it;
 - addresses of functions that no resolver can read: the texts are gRPC's;
@@ -161,6 +163,9 @@ BUCKET = {
 }
 FATAL = {"results": [result("NORMAL", "first"), result("FATAL", "boom", reason="R"), result("NORMAL", "after")], "conditions": FN_CONDITIONS}
 OLD = [condition("Database", "False", "Down"), condition("Gone", "True", "X")]
+ODD = 'o"\\d\u00e9\n\u0007\u2028'
+CONNECTION = {"desired": {"composite": {"connectionDetails": {"a": "YQ==", "b": "AP8="}, "ready": TRUE}, "resources": {"b": {**resource(ready=TRUE), "connectionDetails": {"c": "Yw=="}}}}}
+TO_SECRET = {"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}
 bucket, fatal = composition(step(BUCKET)), composition(step(FATAL))
 credentials = [{"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "sec"}}]
 foreign = [{"apiVersion": "v1", "kind": "K", "name": "kn", "uid": "ku", "controller": True}]
@@ -395,6 +400,81 @@ cases = {
     "xrd-v1-odd-scope": request(xr(ns=None), composition(show({})), compositeResourceDefinition=xrd(scope="Odd")),
     "xrd-v2-odd-scope": request(xr(ns=None), composition(show({})), compositeResourceDefinition=xrd("v2", scope="Odd")),
     "old-function-name": request(xr(), composition({"step": "one", "functionRef": {"name": ""}})),
+    # Connection secrets and scopes
+    "connection-cluster": request(xr(ns=None, spec={"crossplane": {"writeConnectionSecretToRef": {"name": "cs", "namespace": "n"}}}), composition(show(CONNECTION))),
+    "connection-legacy-of-all-keys": request(xr(ns=None, spec=TO_SECRET), composition(show(CONNECTION)), compositeResourceDefinition=xrd()),
+    "connection-legacy-of-other-keys": request(xr(ns=None, spec=TO_SECRET), composition(show(CONNECTION)), compositeResourceDefinition=xrd(connectionSecretKeys=["z", "b"])),
+    "connection-legacy-foreign": request(xr(ns=None, spec=TO_SECRET), composition(show(CONNECTION)), credentials=[{**secret("cs"), "metadata": {"name": "cs", "namespace": "n", "uid": "su", "ownerReferences": foreign}}], compositeResourceDefinition=xrd()),
+    "connection-legacy-and-fatal": request(xr(ns=None, spec=TO_SECRET), composition(ask(CONNECTION, name="x"), ask(FATAL, name="y")), compositeResourceDefinition=xrd()),
+    "connection-without-name": request(xr(ns=None, spec={"writeConnectionSecretToRef": {"namespace": "n"}}), composition(show(CONNECTION)), compositeResourceDefinition=xrd()),
+    "connection-observed-oddly": request(
+        xr(),
+        composition(show({})),
+        observedResources=[{**observed(k, k + "1"), "spec": {"writeConnectionSecretToRef": ref}} for k, ref in (("a", {"name": "empty"}), ("b", {"name": "bytes"}), ("c", {}), ("d", {"name": ""}))],
+        credentials=[{**secret("empty", "default"), "data": {}}, {**secret("bytes", "default"), "data": {"\u00e9": "/wA=", "none": ""}}],
+    ),
+    # Credentials
+    "credentials-without-data": request(xr(), composition(show({}, credentials=credentials)), credentials=[{k: v for k, v in secret().items() if k != "data"}]),
+    "credentials-of-nothing": request(xr(), composition(show({}, credentials=credentials)), credentials=[{**secret(), "data": None, "stringData": {"s": "t"}}]),
+    "credentials-named-alike": request(xr(), composition(show({}, credentials=[*credentials, {"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "two"}}])), credentials=[secret(), {**secret("two"), "data": {"b": "Yg=="}}]),
+    "credentials-given-twice": request(xr(), composition(show({}, credentials=credentials)), credentials=[secret(), {**secret(), "data": {"b": "Yg=="}}]),
+    # Requirements from one call to the next
+    "asks-otherwise": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), wants(a=selector(labels={"x": "y"})), wants(a=selector("b", namespace="default")))), requiredResources=POOL),
+    "asks-for-another-sort": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), {"requirements": {"schemas": {"a": APP}}}, {"requirements": {"extraResources": {"a": selector("b", namespace="default")}}})), requiredResources=POOL, requiredSchemas=[OPENAPI]),
+    "asks-and-changes-its-mind": request(xr(), composition(ask({**BUCKET, **wants(a=selector("cm"))}, {**desired(last=resource("Topic")), **wants(b=selector("cm"))}, {**desired(end=resource("Queue", ready=TRUE)), **wants(b=selector("cm"))}))),
+    "asks-less-than-bootstrap": request(xr(), composition(show(wants(r=selector("none")), wants(q=selector("cm", namespace="default")), requirements={"requiredResources": BOOT})), requiredResources=POOL),
+    "asks-then-the-next-fails": request(xr(), composition(ask({**BUCKET, **wants(a=selector("cm", namespace="default"))}, name="x"), ask({**FATAL, **wants(b=selector("b"))}, name="y")), requiredResources=POOL, observedResources=[observed(), observed("gone", "g1")]),
+    # Context
+    "context-of-environment": request(xr(), composition(ask({"context": {"apiextensions.crossplane.io/environment": {"a": {"b": None}}, "gone": 1}}, name="x"), ask({"context": {"kept": []}}, name="y"), show({}, name="z"))),
+    "context-of-calls": request(xr(), composition(show({**wants(a=selector("cm")), "context": {"k": 1, "l": {}}}, {**wants(b=selector("cm")), "context": {"k": {"m": 2}}}, wants(b=selector("cm")), name="x", field="first"), show({}, name="y", field="second"))),
+    # Conditions that clash
+    "conditions-there-twice": request(xr(status={"conditions": [condition("A", reason="One"), condition("A", "False", "Two"), condition("Ready"), condition("Ready", "False", "Again")]}), composition(ask({"conditions": [{"type": "A", "status": "STATUS_CONDITION_UNKNOWN", "reason": "Three"}]}))),
+    "conditions-of-status-and-function": request(xr(meta={"generation": 9}), composition(ask({**status(conditions=[condition("A", "False", "Mine"), condition("Synced", "False", "Mine"), condition("Responsive", "False", "Mine")]), "conditions": [{"type": "A", "status": "STATUS_CONDITION_TRUE", "reason": "Theirs"}]}))),
+    "conditions-of-claimed": request(xr(ns=None, spec={"claimRef": {"apiVersion": "example.org/v1", "kind": "C", "name": "c", "namespace": "n"}}, status={"claimConditionTypes": ["Old", "Keep"], "conditions": [condition("Old")]}), composition(ask({"conditions": [{"type": t, "status": "STATUS_CONDITION_TRUE", "reason": "R", "target": "TARGET_COMPOSITE_AND_CLAIM"} for t in ("Keep", "Ready", "New")]})), compositeResourceDefinition=xrd()),
+    # Names at their limits
+    "name-of-63": request(xr(meta={"name": "n" * 63}), composition(ask(desired(a=resource(), b=resource(name="b" * 253))))),
+    "name-of-253": request(xr(meta={"name": ("n" * 62 + ".") * 4 + "n"}), composition(ask(desired(a=resource())))),
+    "name-of-64-labelled": request(xr(meta={"name": "web", "labels": {"crossplane.io/composite": "r" * 64}}), composition(ask(desired(a=resource())))),
+    "generate-name-of-letters": request(xr(), composition(ask(desired(a=config_map(generateName="\u00e9-"))))),
+    "generate-name-cut": request(xr(), composition(ask(desired(a=config_map(generateName="g" * 49 + "-h-"), b=config_map(generateName="g" * 300), c=config_map(generateName="g" * 48 + ".-"))))),
+    "generate-name-cut-in-letter": request(xr(), composition(ask(desired(a=config_map(name="fine"), b=config_map(generateName="g" * 49 + "\u00e9"))))),
+    "name-of-letters": request(xr(meta={"name": "w\u00e9b"}), composition(ask(desired(a=config_map(name="fine"))))),
+    "named-alike": request(xr(), composition(ask(desired(a=config_map(name="same"), b=config_map(name="same"))))),
+    "composes-itself": request(xr(), composition(ask(desired(a={"resource": {**APP, "metadata": {"name": "web"}}})))),
+    # Owners
+    "owned-by-itself": request(xr(), composition(ask(desired(a=config_map(ownerReferences=[{**APP, "name": "web", "uid": UID, "controller": False}]), b=config_map(ownerReferences=[{**APP, "name": "web", "uid": UID, "controller": True, "blockOwnerDeletion": False}]))))),
+    "owned-by-several": request(xr(), composition(ask(desired(bucket=resource(ownerReferences=[{**foreign[0], "controller": False, "uid": "u%d" % i} for i in range(3)])))), observedResources=[observed(ownerReferences=[*observed()["metadata"]["ownerReferences"], {**foreign[0], "controller": False}])]),
+    # Garbage
+    "garbage-of-one-name": request(xr(), composition(ask(desired(b=resource(ready=TRUE)))), observedResources=[observed("a", "a1"), observed("a", "a2"), observed("b", "b1"), {**observed("c", "a1"), "kind": "Topic"}, observed("d", "d1", deletionTimestamp="2024-01-01T00:00:00Z", finalizers=["f"])]),
+    "garbage-of-legacy": request(xr(ns=None, meta={"uid": "lu"}, spec={"resourceRefs": [{"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": n} for n in ("z1", "a1", "m1")]}), composition(ask(desired(m=resource(ready=TRUE)))), observedResources=[observed(k, k + "1", owner="lu", ns=None) for k in "zam"], compositeResourceDefinition=xrd()),
+    "garbage-and-error": request(xr(), composition(ask(BUCKET, name="x"), ask(name="y", script={"code": 14, "error": "away"})), observedResources=[observed(), observed("gone", "g1")]),
+    # Ends
+    "paused-legacy-and-going": request(xr(ns=None, meta={**going, "generation": 3, "annotations": {"crossplane.io/paused": "true"}}, status={"conditions": OLD}), bucket, compositeResourceDefinition=xrd(), observedResources=[observed(owner=None, ns=None)]),
+    "paused-with-all": request(xr(meta={"annotations": {"crossplane.io/paused": "true"}, "labels": {"a": "b"}}, spec={"crossplane": {"compositionRef": {"name": "apps"}, "resourceRefs": [{"apiVersion": "v1", "kind": "X", "name": "y"}]}}, status={"conditions": [condition("Synced", "False", "ReconcilePaused", message="Reconciliation (including deletion) is paused via the pause annotation"), condition("Ready")]}), bucket, observedResources=[observed()]),
+    "going-with-others": request(xr(meta={"deletionTimestamp": "2024-01-01T00:00:00Z", "finalizers": ["a", "composite.apiextensions.crossplane.io", "b"], "generation": 2}, spec={"crossplane": {"resourceRefs": [{"apiVersion": "s3.example.org/v1", "kind": "Bucket", "name": "b1"}]}}), bucket, observedResources=[observed(), observed("gone", "g1")]),
+    "fatal-after-a-ready-state": request(xr(ns=None, spec=TO_SECRET, status={"conditions": [condition("Ready"), condition("Synced")]}), composition(ask({**CONNECTION, **wants(a=selector("cm")), "results": [result("NORMAL", "ready", target="TARGET_COMPOSITE_AND_CLAIM")]}, name="x"), ask({**desired(more=resource()), "results": [result("WARNING", "close", reason="Near", target="TARGET_COMPOSITE_AND_CLAIM"), result("FATAL", "over", target="TARGET_COMPOSITE")]}, name="y")), observedResources=[observed("b", "b1", owner=None, ns=None)], compositeResourceDefinition=xrd()),
+    # Names in quotes
+    "quotes-unready": request(xr(), composition(ask({"desired": {"resources": {ODD: config_map(namespace="other")}}}, name=ODD))),
+    "quotes-invalid": request(xr(), composition(ask({"desired": {"resources": {ODD: config_map(name=ODD)}}}))),
+    "quotes-nameless": request({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"namespace": "default"}}, composition(ask({"desired": {"resources": {ODD: config_map()}}}))),
+    "quotes-results": request(xr(), composition(ask({"results": [result(s, ODD, reason=ODD) for s in ("NORMAL", "WARNING", "UNSPECIFIED")]}, name=ODD))),
+    "quotes-fatal": request(xr(), composition(ask({"results": [result("FATAL", ODD)]}, name=ODD))),
+    "quotes-error": request(xr(), composition(ask(name=ODD, script={"code": 13, "error": ODD}))),
+    "quotes-unknown": request(xr(), composition({"step": ODD, "functionRef": {"name": ODD}})),
+    "quotes-credentials": request(xr(), composition(ask({}, name=ODD, credentials=[{"name": ODD, "source": "Secret", "secretRef": {"namespace": "n", "name": ODD}}]))),
+    "quotes-bootstrap": request(xr(), composition(ask({}, name=ODD, requirements={"requiredSchemas": [{"requirementName": ODD, "apiVersion": "a/b/c", "kind": ODD}]}))),
+    "quotes-asked": request(xr(), composition(ask({"requirements": {"schemas": {ODD: {"apiVersion": "a/b/c", "kind": ODD}}}}, name=ODD))),
+    "quotes-observed": request(xr(), bucket, observedResources=[observed(name=ODD, ns="elsewhere"), observed("b", ODD + "2", ownerReferences=foreign)]),
+    "quotes-controlled": request(xr(), composition(ask({"desired": {"resources": {ODD: config_map(name="n", ownerReferences=[{**foreign[0], "kind": ODD, "name": ODD, "uid": ODD}])}}}))),
+    "quotes-selected": request(xr(), composition(ask({}), meta={"name": ODD})),
+    "quotes-definition": request(xr(), bucket, compositeResourceDefinition=xrd(group=ODD, kind=ODD)),
+    "quotes-types": request(xr(), composition(compositeTypeRef={"apiVersion": ODD, "kind": ODD})),
+    # Desired state with parts missing
+    "resource-of-nothing": request(xr(), composition(ask({"desired": {"resources": {"a": {"ready": TRUE}}}}))),
+    "resource-of-empty": request(xr(), composition(ask({"desired": {"resources": {"a": {"resource": {}}}}}))),
+    "resource-with-status": request(xr(), composition(ask(desired(a={"resource": {"apiVersion": "v1", "kind": "ConfigMap", "spec": None, "status": {"conditions": [condition("Ready")]}}})))),
+    "composite-of-everything": request(xr(ns=None, meta={"labels": {"mine": "1"}}), composition(ask({"desired": {"composite": {"resource": {"metadata": {"labels": {"theirs": "1"}, "annotations": {"a": "b"}}, "spec": {"size": 9, "more": {"a": None}}, "status": {"s": {"t": None}}}}}})), compositeResourceDefinition=xrd()),
+    "conditions-are-odd": request(xr(status={"conditions": {"a": "b"}}), composition(show({}))),
 }
 
 for name, case in cases.items():

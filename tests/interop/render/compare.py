@@ -9,7 +9,7 @@ import sys
 
 
 def read(base, ending):
-    with open(base + ending) as f:
+    with open(base + ending, errors="surrogateescape") as f:
         return f.read()
 
 
@@ -44,5 +44,5 @@ def answer(base):
 
 theirs, ours = (answer(base) for base in sys.argv[1:])
 for line in difflib.unified_diff(theirs, ours, "theirs", "ours", lineterm="", n=3):
-    print(line)
+    print(line.encode(errors="backslashreplace").decode())
 sys.exit(theirs != ours)
