@@ -366,3 +366,48 @@ void crd_check_versions(struct field_errors *errors, const struct value *version
                 }
         }
 }
+
+/* --- Defaults --- */
+
+static bool has_default(const struct value *schema);
+
+/* An array or an object of schemas. */
+static bool has_default_among(const struct value *schemas)
+{
+        VALUE_FOREACH_ITEM (s, schemas)
+                if (has_default(s))
+                        return true;
+        VALUE_FOREACH_MEMBER (m, schemas)
+                if (has_default(&m->value))
+                        return true;
+        return false;
+}
+
+static bool has_default(const struct value *schema)
+{
+        static const char *const one[] = { "items", "additionalProperties", "additionalItems", "not" };
+        static const char *const many[] = {
+                "properties", "patternProperties", "definitions", "dependencies", "allOf", "anyOf", "oneOf"
+        };
+        const struct value *dflt = field_of(schema, "default"), *items = field_of(schema, "items");
+
+        if (!value_is_object(schema))
+                return false;
+        if ((dflt && !value_is_null(dflt)) || (value_is_array(items) && has_default_among(items)))
+                return true;
+        for (size_t i = 0; i < ARRAY_SIZE(one); i++)
+                if (has_default(field_of(schema, one[i])))
+                        return true;
+        for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+                if (has_default_among(field_of(schema, many[i])))
+                        return true;
+        return false;
+}
+
+bool crd_has_defaults(const struct value *versions)
+{
+        VALUE_FOREACH_ITEM (v, versions)
+                if (has_default(schema_of(v)))
+                        return true;
+        return false;
+}

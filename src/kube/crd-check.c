@@ -378,6 +378,9 @@ void crd_check(struct arena *a _unused_, const struct value *crd, const struct v
                 check_name(errors, crd);
         check_group(errors, spec);
         check_scope(errors, spec);
+        if (preserves_unknown(crd) && crd_has_defaults(versions))
+                field_error_add(errors, FIELD_INVALID, STR("spec.preserveUnknownFields"), &value_true,
+                                "must be false in order to use defaults in the schema");
         check_names(errors, &names);
         check_version_names(errors, versions);
         crd_check_versions(errors, versions, warnings);

@@ -13,3 +13,6 @@ void crd_check_conversion(struct field_errors *errors, const struct value *spec,
 /* Schemas, columns, subresources and selectable fields of all versions. What is equal in all versions is reported once, under
  * spec, as upstream hoists it there; the rest under spec.versions[i]. */
 void crd_check_versions(struct field_errors *errors, const struct value *versions, struct str_list *warnings);
+
+/* Whether a schema of the versions has a default, wherever in it. */
+bool crd_has_defaults(const struct value *versions);

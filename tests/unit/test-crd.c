@@ -301,6 +301,35 @@ TEST(rules)
         }
 }
 
+TEST(defaults_and_unknown_fields)
+{
+        static const struct {
+                const char *schema;
+                bool has_default;
+        } cases[] = {
+                { "{\"type\":\"object\",\"properties\":{\"default\":{\"type\":\"string\"}}}", false },
+                { "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"nullable\":true,\"default\":null}}"
+                  "}",
+                  false },
+                { "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"default\":\"\"}}}", true },
+                { "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":{\"type\":\"string\","
+                  "\"default\":\"x\"}}}}",
+                  true },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const struct value *crd;
+
+                begin();
+                crd = change(from_json(&arena, one), "spec.preserveUnknownFields", "true");
+                crd = change(crd, "spec.versions[0].schema.openAPIV3Schema", cases[i].schema);
+                ASSERT_CASE(cases[i].schema,
+                            (str_find(errors_of(prepare(NULL, crd), NULL),
+                                      STR("spec.preserveUnknownFields: Invalid value: true: must be false in order to "
+                                          "use defaults in the schema\n")) >= 0) == cases[i].has_default);
+        }
+}
+
 TEST(deprecation_warnings)
 {
         static const struct {

@@ -97,6 +97,14 @@ var crdClients = []string{
 }
 var crdReviews = []string{`[]`, `["v1"]`, `["v1beta1","v1"]`, `["v2"]`, `["v1","v1","A","","v1beta1"]`, `["A","A"]`, `["v1","` + strings.Repeat("A", 64) + `"]`, `null`}
 
+// Schemas with a default somewhere, which go with preserveUnknownFields nowhere; and one without.
+var crdDefaults = []string{
+	`{"type":"object","default":{}}`, `{"type":"object","properties":{"a":{"type":"string","default":"x"}}}`, `{"type":"object","properties":{"a":{"type":"string","nullable":true,"default":null}}}`, `{"type":"object","properties":{"a":{"type":"string","default":""}}}`, `{"type":"object","properties":{"default":{"type":"string"}}}`,
+	`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","default":"x"}}}}`, `{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string","default":"x"}]}}}`, `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"},"additionalItems":{"type":"string","default":"x"}}}}`, `{"type":"object","additionalProperties":{"type":"string","default":"x"}}`,
+	`{"type":"object","properties":{"a":{"type":"string","anyOf":[{"default":"x"}]}}}`, `{"type":"object","properties":{"a":{"type":"string","allOf":[{"default":"x"}]}}}`, `{"type":"object","properties":{"a":{"type":"string","oneOf":[{"default":"x"}]}}}`, `{"type":"object","properties":{"a":{"type":"string","not":{"default":"x"}}}}`,
+	`{"type":"object","definitions":{"x":{"type":"string","default":"a"}}}`, `{"type":"object","dependencies":{"x":{"type":"string","default":"a"}}}`, `{"type":"object","dependencies":{"x":["default"]}}`, `{"type":"object","patternProperties":{"x":{"type":"string","default":"a"}}}`,
+}
+
 func crdParse(text string) any {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -150,6 +158,14 @@ func genCRD(r *rand.Rand, count int, emit func(c any)) {
 		crd := crdParse(crdBases[0])
 		crdChange(crd, "spec.conversion", `{"strategy":"Webhook","webhook":{"clientConfig":`+client+`,"conversionReviewVersions":["v1"]}}`)
 		emit(crdCase{CRD: crd})
+	}
+	for _, schema := range crdDefaults {
+		crd, old := crdParse(crdBases[2]), crdParse(crdBases[2])
+		crdChange(crd, "spec.preserveUnknownFields", "true")
+		crdChange(crd, "spec.versions.1.schema.openAPIV3Schema", schema)
+		emit(crdCase{CRD: crd})
+		crdChange(old, "spec.preserveUnknownFields", "true")
+		emit(crdCase{CRD: crd, Old: old, IsEstablished: true})
 	}
 	for range count {
 		base := crdBases[r.Intn(len(crdBases))]
