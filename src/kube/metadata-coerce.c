@@ -76,6 +76,7 @@ static const struct struct_type meta_type = { "ObjectMeta", "", meta_fields, ARR
 struct coercion {
         struct arena *arena;
         struct str root; /* `metadata`, or where an embedded resource has it */
+        bool drops_bad;  /* of the fields of metadata */
         struct str_list *unknown;
         struct err *err;
 };
@@ -337,9 +338,9 @@ static int coerce_struct(struct coercion *c, const struct struct_type *type, con
                         continue;
                 }
                 r = coerce_field(c, f, &m->value, &at, &field);
-                if (r < 0)
+                if (r < 0 && !(c->drops_bad && !up))
                         return r;
-                if (!field)
+                if (r < 0 || !field)
                         result = value_without(c->arena, result, m->key);
                 else if (field != &m->value)
                         result = value_with(c->arena, result, m->key, field);
@@ -367,4 +368,15 @@ int metadata_coerce(struct arena *a, const struct value *metadata, struct str_li
                     struct err *err)
 {
         return metadata_coerce_at(a, metadata, STR("metadata"), unknown, ret, err);
+}
+
+const struct value *metadata_coerce_fitting(struct arena *a, const struct value *metadata)
+{
+        struct coercion c = { .arena = a, .drops_bad = true };
+
+        if (value_is_null(metadata))
+                return &value_empty_object;
+        if (value_is_object(metadata))
+                coerce_struct(&c, &meta_type, metadata, NULL, &metadata);
+        return metadata;
 }

@@ -5,6 +5,7 @@
 
 struct walk {
         struct arena *arena;
+        bool drops_bad; /* instead of refusing it */
         struct str_list *unknown;
         struct err *err;
 };
@@ -51,32 +52,46 @@ static int frame(struct walk *w, const struct place *at, const struct value *v, 
         return err_set(w->err, ERR_INVALID, "%.*s", STR_ARG(buf_str(&b)));
 }
 
-static int check_type(struct walk *w, const struct value *v, struct str key, const struct place *up)
+static int coerce_type(struct walk *w, const struct value **v, struct str key, const struct place *up)
 {
         struct place at = { .up = up, .key = key };
-        const struct value *member = value_get(v, key);
+        const struct value *member = value_get(*v, key);
 
-        return !member || value_is_string(member) ? 0 : frame(w, &at, member, "must be a string");
+        if (!member || value_is_string(member))
+                return 0;
+        if (!w->drops_bad)
+                return frame(w, &at, member, "must be a string");
+        *v = value_without(w->arena, *v, key);
+        return 0;
+}
+
+static int coerce_metadata(struct walk *w, const struct value **v, const struct place *up)
+{
+        struct place at = { .up = up, .key = STR("metadata") };
+        const struct value *given = value_get(*v, STR("metadata")), *metadata;
+        _cleanup_err_ struct err err = { 0 };
+
+        if (!given)
+                return 0;
+        if (w->drops_bad)
+                metadata = metadata_coerce_fitting(w->arena, given);
+        else if (metadata_coerce_at(w->arena, given, path_of(w, &at), w->unknown, &metadata, &err) < 0)
+                return frame(w, &at, given, err_message(&err));
+        if (metadata != given)
+                *v = value_with(w->arena, *v, STR("metadata"), metadata);
+        return 0;
 }
 
 static int coerce_resource(struct walk *w, const struct value *v, const struct place *at, const struct value **ret)
 {
-        struct place metadata_at = { .up = at, .key = STR("metadata") };
-        const struct value *given = value_get(v, STR("metadata")), *metadata;
-        _cleanup_err_ struct err err = { 0 };
-        int r = check_type(w, v, STR("apiVersion"), at);
+        int r = coerce_type(w, &v, STR("apiVersion"), at);
 
-        *ret = v;
         if (r == 0)
-                r = check_type(w, v, STR("kind"), at);
-        if (r < 0 || !given)
-                return r;
-        r = metadata_coerce_at(w->arena, given, path_of(w, &metadata_at), w->unknown, &metadata, &err);
-        if (r < 0)
-                return frame(w, &metadata_at, given, err_message(&err));
-        if (metadata != given)
-                *ret = value_with(w->arena, v, STR("metadata"), metadata);
-        return 0;
+                r = coerce_type(w, &v, STR("kind"), at);
+        if (r == 0)
+                r = coerce_metadata(w, &v, at);
+        *ret = v;
+        return r;
 }
 
 static int walk_value(struct walk *w, const struct schema_node *n, const struct value *v, const struct place *at,
@@ -145,4 +160,16 @@ int metadata_coerce_embedded(struct arena *a, const struct schema *schema, const
         struct walk w = { .arena = a, .unknown = unknown, .err = err };
 
         return walk_value(&w, schema_root(schema), object, NULL, ret);
+}
+
+const struct value *metadata_coerce_default(struct arena *a, const struct schema_node *n, const struct value *dflt,
+                                            bool is_resource)
+{
+        struct walk w = { .arena = a, .drops_bad = true };
+        struct place top = { 0 };
+
+        if (is_resource && !schema_node_is_embedded(n) && value_is_object(dflt))
+                coerce_resource(&w, dflt, &top, &dflt);
+        walk_value(&w, n, dflt, &top, &dflt);
+        return dflt;
 }

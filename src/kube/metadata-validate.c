@@ -6,8 +6,10 @@
 #include "limits.h"
 #include "name.h"
 #include "owner.h"
+#include "utf8.h"
 
-#define MAX_TEXTS 4
+#define MAX_TEXTS             4
+#define MAX_SUBRESOURCE_BYTES 256
 
 struct check {
         struct arena *arena;
@@ -218,6 +220,64 @@ static void validate_owners(struct check *c, const struct value *object)
         }
 }
 
+void metadata_check_manager(struct field_errors *errors, struct str field, struct str manager)
+{
+        struct value shown = value_of_str(manager);
+
+        if (manager.n > LIMIT_MANAGER_BYTES)
+                field_error_add(errors, FIELD_TOO_LONG, field, NULL, "may not be more than %d bytes",
+                                LIMIT_MANAGER_BYTES);
+        for (size_t i = 0, n; i < manager.n; i += n) {
+                uint32_t rune = utf8_decode(str_skip(manager, i), &n);
+
+                if (!go_is_printable(rune))
+                        field_error_add(errors, FIELD_INVALID, field, &shown,
+                                        "invalid character U+%04X (at position %zu)", rune, i);
+        }
+}
+
+static struct str manager_field(struct check *c, size_t i, const char *name)
+{
+        return arena_printf(c->arena, "metadata.managedFields[%zu].%s", i, name);
+}
+
+static bool is_printable_ascii(struct str s)
+{
+        for (size_t i = 0; i < s.n; i++)
+                if (s.p[i] < ' ' || s.p[i] > '~')
+                        return false;
+        return true;
+}
+
+static void validate_manager(struct check *c, const struct value *entry, size_t i)
+{
+        struct str manager = value_str(value_get(entry, STR("manager")));
+        struct str operation = value_str(value_get(entry, STR("operation")));
+        struct str type = value_str(value_get(entry, STR("fieldsType")));
+        struct value shown_operation = value_of_str(operation), shown_type = value_of_str(type);
+
+        if (!str_equal(operation, STR("Apply")) && !str_equal(operation, STR("Update")))
+                field_error_add(c->errors, FIELD_INVALID, manager_field(c, i, "operation"), &shown_operation,
+                                "must be `Apply` or `Update`");
+        if (type.n && !str_equal(type, STR("FieldsV1")))
+                field_error_add(c->errors, FIELD_INVALID, manager_field(c, i, "fieldsType"), &shown_type,
+                                "must be `FieldsV1`");
+        if (manager.n > LIMIT_MANAGER_BYTES || !is_printable_ascii(manager))
+                metadata_check_manager(c->errors, manager_field(c, i, "manager"), manager);
+        if (value_str(value_get(entry, STR("subresource"))).n > MAX_SUBRESOURCE_BYTES)
+                field_error_add(c->errors, FIELD_TOO_LONG, manager_field(c, i, "subresource"), NULL,
+                                "may not be more than %d bytes", MAX_SUBRESOURCE_BYTES);
+}
+
+/* Clients may write them too. */
+static void validate_managers(struct check *c, const struct value *object)
+{
+        const struct value *list = value_get(meta(object), STR("managedFields"));
+
+        for (size_t i = 0; i < value_count(list); i++)
+                validate_manager(c, value_item(list, i), i);
+}
+
 static void validate_content(struct check *c, const struct value *object)
 {
         validate_labels(c, object);
@@ -234,6 +294,7 @@ void metadata_validate(struct arena *a, const struct kind *kind, const struct va
         validate_namespace(&c, kind, object);
         validate_content(&c, object);
         validate_finalizers(&c, object);
+        validate_managers(&c, object);
 }
 
 static void validate_immutable(struct field_errors *errors, const struct value *object, const struct value *old,
@@ -281,6 +342,7 @@ void metadata_validate_update(struct arena *a, const struct value *object, const
         for (size_t i = 0; i < ARRAY_SIZE(immutable); i++)
                 validate_immutable(errors, object, old, immutable[i]);
         validate_content(&c, object);
+        validate_managers(&c, object);
 }
 
 const struct value *metadata_dedupe_owners(struct arena *a, const struct value *object, bool is_admitted,

@@ -2,12 +2,10 @@
 #include "pipeline-steps.h"
 
 #include "buf.h"
-#include "gotext.h"
 #include "json.h"
 #include "limits.h"
 #include "managed.h"
 #include "patch.h"
-#include "utf8.h"
 
 /* --- Options --- */
 
@@ -19,22 +17,6 @@ static struct status_subject options_subject(const struct step *s)
                        : s->req->verb == WRITE_UPDATE ? STR("UpdateOptions")
                                                       : STR("PatchOptions");
         return subject;
-}
-
-static void check_manager(struct field_errors *errors, struct str manager)
-{
-        struct value shown = value_of_str(manager);
-
-        if (manager.n > LIMIT_MANAGER_BYTES)
-                field_error_add(errors, FIELD_TOO_LONG, STR("fieldManager"), NULL, "may not be more than %d bytes",
-                                LIMIT_MANAGER_BYTES);
-        for (size_t i = 0, n; i < manager.n; i += n) {
-                uint32_t rune = utf8_decode(str_skip(manager, i), &n);
-
-                if (!go_is_printable(rune))
-                        field_error_add(errors, FIELD_INVALID, STR("fieldManager"), &shown,
-                                        "invalid character U+%04X (at position %zu)", rune, i);
-        }
 }
 
 int step_check_options(const struct step *s, struct err *err)
@@ -50,7 +32,7 @@ int step_check_options(const struct step *s, struct err *err)
         if (s->req->verb != WRITE_APPLY && s->req->force)
                 field_error_add(&errors, FIELD_FORBIDDEN, STR("force"), NULL,
                                 "may not be specified for non-apply patch");
-        check_manager(&errors, s->req->manager);
+        metadata_check_manager(&errors, STR("fieldManager"), s->req->manager);
         return errors.n ? status_invalid(err, &subject, &errors) : 0;
 }
 

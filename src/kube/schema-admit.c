@@ -3,6 +3,7 @@
 #include "schema.h"
 
 #include "buf.h"
+#include "metadata.h"
 #include "schema-node.h"
 
 enum admit_work {
@@ -34,7 +35,8 @@ static void report_unknown(struct admit *w, const struct step *up, struct str ke
         str_list_add(w->unknown, buf_to_arena(&b, w->unknown->arena));
 }
 
-/* A default, with the defaults inside it and without what the schema does not know: not all of them are checked for that. */
+/* A default, with the defaults inside it and without what the schema does not know or metadata cannot hold: not all of them are
+ * checked for that. */
 static struct value default_of(struct admit *w, const struct schema_node *n, const struct value *dflt)
 {
         const struct value *copy = value_copy(w->arena, dflt);
@@ -42,6 +44,8 @@ static struct value default_of(struct admit *w, const struct schema_node *n, con
         struct step root = { 0 };
         struct value filled;
 
+        if (n->flags & NODE_EMBEDDED_BELOW)
+                copy = metadata_coerce_default(w->arena, n, copy, false);
         return admit_value(&inside, n, copy, n->flags & NODE_EMBEDDED, &root, &filled) == CHANGED ? filled : *copy;
 }
 

@@ -1,6 +1,7 @@
 /* Defaults are values of the schema they stand in: nothing in them is unknown, and they are valid. */
 #include "schema-props.h"
 
+#include "metadata.h"
 #include "schema-check.h"
 
 struct defaults {
@@ -13,7 +14,6 @@ struct defaults {
 static bool check_coercion(struct check *c, const struct schema_node *n, const struct value *v, bool is_resource)
 {
         struct step root = { 0 };
-        size_t before = c->errors->n;
         bool ok = true;
 
         c->only_coerces = true;
@@ -22,8 +22,6 @@ static bool check_coercion(struct check *c, const struct schema_node *n, const s
         if (ok)
                 ok = check_embedded(c, n, v, &root);
         c->only_coerces = false;
-        if (!ok)
-                c->errors->n = before + 1;
         return ok;
 }
 
@@ -31,23 +29,32 @@ static void check_default(struct defaults *d, const struct props *p, const struc
 {
         struct str path = props_path(d->errors->arena, d->field, p, "default");
         struct check c = { .errors = d->errors, .below = path, .is_default = true }, meta = c;
+        bool is_root = p->step == STEP_ROOT && !p->embedded, ok = true;
+        const struct value *dflt = p->dflt;
+        struct field_errors unreadable;
         struct step root = { 0 };
         unsigned matches = 0;
         size_t before;
-        bool ok = true;
 
+        field_errors_init(&unreadable, d->errors->arena);
         meta.below_is_path = true;
-        if (!node_keeps(n, &d->arena, p->dflt, is_resource))
-                field_error_add(d->errors, FIELD_INVALID, path, p->dflt, "must not have unknown fields");
-        if (!check_coercion(&meta, n, p->dflt, p->step == STEP_ROOT && !p->embedded))
+        meta.errors = &unreadable;
+        if (check_coercion(&meta, n, dflt, is_root))
+                dflt = metadata_coerce_default(&d->arena, n, dflt, is_root);
+        if (!node_keeps(n, &d->arena, dflt, is_resource))
+                field_error_add(d->errors, FIELD_INVALID, path, dflt, "must not have unknown fields");
+        if (unreadable.n) {
+                field_error_add_text(d->errors, unreadable.p[0].type, unreadable.p[0].field, unreadable.p[0].text);
                 return;
-        if (p->step == STEP_ROOT && !p->embedded && value_is_object(p->dflt))
-                ok = check_resource(&meta, p->dflt, &root);
-        ok &= check_embedded(&meta, n, p->dflt, &root);
+        }
+        meta.errors = d->errors;
+        if (is_root && value_is_object(dflt))
+                ok = check_resource(&meta, dflt, &root);
+        ok &= check_embedded(&meta, n, dflt, &root);
         if (!ok)
                 return;
         before = d->errors->n;
-        check_value(&c, n, p->dflt, NULL, &root, &matches);
+        check_value(&c, n, dflt, NULL, &root, &matches);
         errors_drop_repeats(d->errors, before);
 }
 

@@ -29,7 +29,7 @@ static bool move_errors(struct check *c, const struct field_errors *found, const
 
 static bool check_metadata(struct check *c, const struct value *resource, const struct step *up)
 {
-        struct kind any = { .is_namespaced = meta_namespace(resource).n > 0 };
+        struct kind any = { .is_custom = true, .is_namespaced = meta_namespace(resource).n > 0 };
         const struct value *metadata = value_get(resource, STR("metadata")), *typed;
         struct step at = { .up = up, .key = STR("metadata") };
         _cleanup_arena_ struct arena a;

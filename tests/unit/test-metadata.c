@@ -169,6 +169,16 @@ TEST(metadata_is_validated)
                   "{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"e\",\"uid\":\"u\"}: "
                   "/v1, Kind=Event is disallowed from being an owner",
                   "" },
+                { &built_in,
+                  "{\"name\":\"a\",\"managedFields\":[{\"operation\":\"x\",\"fieldsType\":\"q\"},{\"operation\":"
+                  "\"Apply\","
+                  "\"manager\":\"a\\nbé\"},{\"operation\":\"Update\",\"fieldsType\":\"FieldsV1\",\"manager\":"
+                  "\"m\"}]}",
+                  "metadata.managedFields[0].operation: Invalid value: \"x\": must be `Apply` or `Update`|"
+                  "metadata.managedFields[0].fieldsType: Invalid value: \"q\": must be `FieldsV1`|"
+                  "metadata.managedFields[1].manager: Invalid value: \"a\\nbé\": invalid character U+000A (at position "
+                  "1)",
+                  "" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -184,6 +194,32 @@ TEST(metadata_is_validated)
                 metadata_validate(&a, cases[i].kind, object, NULL, &errors, &warnings);
                 ASSERT_STR_CASE(cases[i].metadata, texts_of(&a, &errors), str_from(cases[i].errors));
                 ASSERT_STR_CASE(cases[i].metadata, str_list_join(&warnings, STR("|")), str_from(cases[i].warnings));
+        }
+}
+
+TEST(managers_have_sizes)
+{
+        _cleanup_arena_ struct arena a;
+        struct str long_text = str_make(memset((char[257]) { 0 }, 'm', 257), 257);
+        struct value entry, object;
+        struct field_errors errors;
+        struct object_builder b;
+
+        arena_init(&a, "test", 0);
+        for (size_t n = 0; n < 2; n++) {
+                field_errors_init(&errors, &a);
+                object_builder_init(&b, &a, 3);
+                object_builder_add(&b, STR("operation"), value_of_literal("Apply"));
+                object_builder_add(&b, STR("manager"), value_of_str(str_make(long_text.p, 128 + n)));
+                object_builder_add(&b, STR("subresource"), value_of_str(str_make(long_text.p, 256 + n)));
+                entry = object_builder_finish(&b);
+                object = *meta_with(&a, &value_empty_object, STR("managedFields"),
+                                    value_put(&a, value_of_items(&a, &entry, 1)));
+                metadata_validate_update(&a, &object, &object, &errors);
+                ASSERT_STR(texts_of(&a, &errors),
+                           n ? STR("metadata.managedFields[0].manager: Too long: may not be more than 128 bytes|"
+                                   "metadata.managedFields[0].subresource: Too long: may not be more than 256 bytes")
+                             : STR(""));
         }
 }
 

@@ -198,6 +198,18 @@ TEST(admit)
                   "\"type\":\"string\","
                   "\"default\":\"x\"}}}}}",
                   "{\"m\":{\"k\":{}}}", "{\"m\":{\"k\":{\"a\":\"x\"}}}", "" },
+                /* What metadata cannot hold goes, unseen below additional properties. */
+                { "{\"m\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"e\":{"
+                  "\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-unknown-"
+                  "fields\":true,\"default\":{\"apiVersion\":1,\"kind\":"
+                  "\"Pod\",\"metadata\":{\"name\":1,\"labels\":{\"a\":null}}}}}}}}",
+                  "{\"m\":{\"k\":{}}}",
+                  "{\"m\":{\"k\":{\"e\":{\"kind\":\"Pod\",\"metadata\":{\"labels\":{\"a\":\"\"}}}}}}", "" },
+                { "{\"m\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"l\":{"
+                  "\"type\":\"array\",\"default\":[{\"kind\":{},\"metadata\":5},{\"metadata\":null}],\"items\":{"
+                  "\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-unknown-"
+                  "fields\":true}}}}}}",
+                  "{\"m\":{\"k\":{}}}", "{\"m\":{\"k\":{\"l\":[{\"metadata\":5},{\"metadata\":{}}]}}}", "" },
                 /* Nulls. */
                 { "{\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"string\",\"nullable\":true}}",
                   "{\"a\":null,\"b\":null}", "{\"b\":null}", "" },

@@ -44,8 +44,11 @@ func init() {
 }
 
 // Of several things in the default of an embedded resource that cannot be read, the library names the one that it meets first
-// in a Go map: any will do, but there must be one.
+// in a Go map: any will do, but there must be one. Until then it has brought some of the metadata into form, which shows in what it
+// says of the same default's unknown fields.
 var unreadable = regexp.MustCompile(`^(.*\.default)\S*\.(apiVersion|kind|metadata): Invalid value: .*(must be a string|json: cannot unmarshal .*) \[FieldValueInvalid\]$`)
+
+var hasUnknown = regexp.MustCompile(`^(.*\.default): Invalid value: .*: must not have unknown fields \[FieldValueInvalid\]$`)
 
 func sameErrors(c json.RawMessage, oracle, subject any) bool {
 	normal := func(v any) any {
@@ -53,8 +56,18 @@ func sameErrors(c json.RawMessage, oracle, subject any) bool {
 		for k, v := range v.(map[string]any) {
 			if l, ok := v.([]any); ok {
 				texts := []any{}
+				isUnreadable := map[string]bool{}
 				for _, t := range l {
-					texts = append(texts, unreadable.ReplaceAllString(t.(string), "$1: cannot be read"))
+					if m := unreadable.FindStringSubmatch(t.(string)); m != nil {
+						isUnreadable[m[1]] = true
+					}
+				}
+				for _, t := range l {
+					text := unreadable.ReplaceAllString(t.(string), "$1: cannot be read")
+					if m := hasUnknown.FindStringSubmatch(text); m != nil && isUnreadable[m[1]] {
+						text = m[1] + ": must not have unknown fields"
+					}
+					texts = append(texts, text)
 				}
 				sort.Slice(texts, func(i, k int) bool { return texts[i].(string) < texts[k].(string) })
 				v = texts

@@ -558,8 +558,68 @@ func genSchemaTables(r *rand.Rand, emit func(c any)) {
 	}
 }
 
+// Metadata of resources inside resources, good and bad in every field.
+var schemaMetadata = sList{
+	nil, 1, "x", sList{}, sObject{}, sObject{"name": 1}, sObject{"name": nil}, sObject{"name": "a", "foo": 1}, sObject{"Name": "a"},
+	sObject{"name": "", "namespace": ""}, sObject{"name": "x", "generateName": 3, "zzz": sList{1}, "selfLink": "s"},
+	sObject{"labels": sObject{"a": 1, "b": "x"}}, sObject{"labels": sObject{"a": nil, "b": "x"}}, sObject{"labels": sList{}}, sObject{"labels": sObject{}},
+	sObject{"labels": sObject{"a": "b"}, "annotations": sObject{"x": 1}}, sObject{"name": "a", "labels": sObject{"bad key!": "x"}},
+	sObject{"finalizers": sList{"a", 1}}, sObject{"finalizers": sList{"a", nil}}, sObject{"finalizers": sList{}}, sObject{"finalizers": sList{"a", "a/b", "a b"}},
+	sObject{"finalizers": sList{"orphan", "foregroundDeletion"}},
+	sObject{"ownerReferences": sList{sObject{"apiVersion": "v1", "kind": "P", "name": "n", "uid": "u"}, sObject{"apiVersion": 1}}},
+	sObject{"ownerReferences": sList{sObject{"kind": "x", "foo": 1}}}, sObject{"ownerReferences": sList{1}}, sObject{"ownerReferences": sList{nil}},
+	sObject{"creationTimestamp": "bad"}, sObject{"creationTimestamp": nil}, sObject{"creationTimestamp": "2020-01-01T00:00:00.5+01:00"},
+	sObject{"creationTimestamp": 1, "name": "x"}, sObject{"generation": 1.5, "name": "x"}, sObject{"generation": 0}, sObject{"generation": 1, "uid": 2},
+	sObject{"deletionGracePeriodSeconds": 0}, sObject{"deletionGracePeriodSeconds": "x"},
+	sObject{"managedFields": 1, "name": "q"}, sObject{"managedFields": sList{sObject{"manager": 1}}},
+	sObject{"managedFields": sList{sObject{"manager": "a", "fieldsV1": sObject{"f:x": sObject{}}}, sObject{"operation": "Apply", "fieldsType": "x"}}},
+	sObject{"managedFields": sList{sObject{"operation": "Update", "manager": strings.Repeat("é", 65), "subresource": strings.Repeat("é", 129)}}},
+	sObject{"managedFields": sList{sObject{"operation": "apply", "fieldsType": "FieldsV1", "manager": "a\nb\u200bc", "subresource": strings.Repeat("s", 256)}}},
+}
+
+// Resources inside resources: given, and as defaults, which are looked at in properties and brought into form unseen below additional
+// ones.
+func genSchemaEmbedded(emit func(c any)) {
+	spec := func(s sObject, v any) {
+		root := sObject{"type": "object", "properties": sObject{"spec": s}}
+		emit(schemaCase{Schema: schemaRaw(root), Object: schemaRaw(schemaResource(sObject{"spec": v}))})
+	}
+	with := func(s sObject, dflt any) sObject {
+		o := sObject{"default": dflt}
+		for k, v := range s {
+			o[k] = v
+		}
+		return o
+	}
+	object := func(properties sObject) sObject { return sObject{"type": "object", "properties": properties} }
+	embedded := sObject{"type": "object", "x-kubernetes-embedded-resource": true, "properties": sObject{"spec": object(sObject{"a": sObject{"type": "string"}})}}
+	resources := sList{}
+	for _, m := range schemaMetadata {
+		resources = append(resources, sObject{"apiVersion": "v1", "kind": "Pod", "metadata": m, "spec": sObject{"a": "x", "b": "y"}}, sObject{"apiVersion": "v1", "kind": "Pod", "metadata": m})
+	}
+	for _, v := range (sList{1, nil, "", sObject{}, sList{"x"}, "/a/b/"}) {
+		resources = append(resources, sObject{"apiVersion": v, "kind": "Pod"}, sObject{"apiVersion": "v1", "kind": v, "metadata": sObject{"name": 1}})
+	}
+	for _, resource := range resources {
+		spec(embedded, resource)
+		dflts := []sObject{
+			with(embedded, resource),
+			with(object(sObject{"r": embedded}), sObject{"r": resource}),
+			with(sObject{"type": "array", "items": embedded}, sList{resource, resource}),
+			with(sObject{"type": "object", "additionalProperties": embedded}, sObject{"k": resource}),
+		}
+		for _, dflt := range dflts {
+			spec(object(sObject{"e": dflt}), sObject{})
+			spec(sObject{"type": "object", "additionalProperties": object(sObject{"e": dflt})}, sObject{"x": sObject{}})
+		}
+		spec(sObject{"type": "object", "additionalProperties": with(embedded, resource)}, sObject{"x": nil})
+		emit(schemaCase{Schema: schemaRaw(with(object(sObject{"spec": sObject{"type": "object"}}), resource)), Object: schemaRaw(schemaResource(sObject{}))})
+	}
+}
+
 func genSchema(r *rand.Rand, count int, emit func(c any)) {
 	genSchemaTables(r, emit)
+	genSchemaEmbedded(emit)
 	genSchemaRandom(r, count, emit)
 }
 
