@@ -5,6 +5,7 @@
 #include "utf8.h"
 #include "vec.h"
 #include "yaml-dialect.h"
+#include "yaml-scalar.h"
 
 #include <yaml.h>
 
@@ -198,7 +199,8 @@ static void set_anchor(struct composer *c, struct yaml_node *n, const yaml_char_
                 map_set(&c->anchors, copy_chars(c, name), n);
 }
 
-/* libyaml drops the non-specific tag `!` and says that such a scalar is plain; for go-yaml it makes a string. */
+/* libyaml drops the non-specific tag `!` and says that such a scalar is plain; for go-yaml it makes a string, and of << a merge
+ * even in quotes. */
 static int compose_scalar(struct composer *c, const yaml_event_t *e, struct err *err)
 {
         struct yaml_node *n = new_node(c, YAML_NODE_SCALAR, e);
@@ -219,6 +221,8 @@ static int compose_scalar(struct composer *c, const yaml_event_t *e, struct err 
                                        str_make((const char *)e->data.scalar.value, e->data.scalar.length));
         n->is_plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && e->data.scalar.plain_implicit &&
                       n->tag.n == 0 && tag.n == 0;
+        if (str_equal(tag, STR("!")) && str_equal(n->text, STR("<<")))
+                n->tag = STR(YAML_TAG_PREFIX "merge");
         set_anchor(c, n, e->data.scalar.anchor);
         add_child(c, n);
         return 0;
@@ -329,6 +333,28 @@ static int compose_once(struct arena *a, struct yaml_dialect *d, uint32_t max_de
         return r;
 }
 
+static void free_arena(void *arena)
+{
+        arena_done(arena);
+        free(arena);
+}
+
+/* As compose_once, until the text needs no more edits. What the passes before the last have made is given back. */
+static int compose_again(struct arena *a, struct yaml_dialect *d, uint32_t max_depth, struct yaml_node **ret,
+                         struct err *err)
+{
+        struct arena *own = xmalloc(sizeof(*own));
+        int r;
+
+        arena_init(own, a->name, a->budget_bytes);
+        arena_pin(a, own, free_arena);
+        do {
+                arena_reset(own);
+                r = compose_once(own, d, max_depth, ret, err);
+        } while (r == AGAIN);
+        return r;
+}
+
 int yaml_compose(struct arena *a, struct str text, uint32_t max_depth, struct yaml_node **ret, struct err *err)
 {
         _cleanup_(yaml_dialect_done)
@@ -336,9 +362,9 @@ int yaml_compose(struct arena *a, struct str text, uint32_t max_depth, struct ya
         int r;
 
         yaml_dialect_init(&d, text);
-        do
-                r = compose_once(a, &d, max_depth, ret, err);
-        while (r == AGAIN);
+        r = compose_once(a, &d, max_depth, ret, err);
+        if (r == AGAIN)
+                r = compose_again(a, &d, max_depth, ret, err);
         return r < 0 ? r : 0;
 }
 

@@ -1,23 +1,33 @@
 #include "yaml-dialect.h"
 
 #include "arena.h"
-
-#include <stdio.h>
+#include "utf8.h"
 
 #define MAX_EDITS 64 /* each costs another pass over the text */
 
 #define BYTE_ORDER_MARK STR("\xEF\xBB\xBF")
 
-/* Finds a character of the private area that the text does not have. */
+#define STAND_INS 0x400u /* characters of the private area that each kind of stand-in is chosen from */
+
+/* Finds a character from `first` on that the text does not have; "" if it has all of them. */
 static void choose_stand_in(const struct yaml_dialect *d, char stand_in[4], unsigned first)
 {
-        for (unsigned c = first; c < first + 0x400; c++) {
-                snprintf(stand_in, 4, "%c%c%c", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 0x3F)),
-                         (int)(0x80 | (c & 0x3F)));
-                if (str_find(d->original, str_from(stand_in)) < 0)
-                        return;
+        const char *p = d->original.p, *end = p + d->original.n;
+        bool is_taken[STAND_INS] = { false };
+        unsigned c = 0;
+
+        while (end - p >= 3 && (p = memchr(p, 0xE0 | (int)(first >> 12), (size_t)(end - p))) && end - p >= 3) {
+                unsigned rune = first >> 12 << 12 | ((unsigned char)p[1] & 0x3Fu) << 6 | ((unsigned char)p[2] & 0x3Fu);
+
+                if (rune - first < STAND_INS)
+                        is_taken[rune - first] = true;
+                p++;
         }
+        while (c < STAND_INS && is_taken[c])
+                c++;
         stand_in[0] = '\0';
+        if (c < STAND_INS)
+                stand_in[utf8_encode(first + c, stand_in)] = '\0';
 }
 
 struct str yaml_dialect_text(const struct yaml_dialect *d)
@@ -57,10 +67,23 @@ static bool replace_and_shift(struct yaml_dialect *d, size_t offset, size_t n, s
         return true;
 }
 
-/* Directives stand before everything but comments. Only the first %YAML matters: a second one is an error for both. */
-static void refuse_version_1_2(struct yaml_dialect *d)
+/* A number of a version may have two digits, and nine for libyaml: a longer one gets more than that. True if it was. */
+static bool lengthen_number(struct yaml_dialect *d, struct str *line)
 {
-        struct str rest = d->original, line;
+        size_t n = 0;
+
+        while (n < line->n && line->p[n] >= '0' && line->p[n] <= '9')
+                n++;
+        if (n > 2)
+                return replace_and_shift(d, (size_t)(line->p - d->original.p), 0, STR("0000000000"));
+        *line = str_skip(*line, n);
+        return false;
+}
+
+/* Directives stand before everything but comments. Only the first %YAML matters: a second one is an error for both. */
+static void refuse_versions(struct yaml_dialect *d)
+{
+        struct str rest = d->original, line, version;
 
         str_cut_prefix(&rest, BYTE_ORDER_MARK);
         while (rest.n && (str_starts_with(rest, STR("%")) || str_starts_with(rest, STR("#")) || rest.p[0] == '\n')) {
@@ -69,8 +92,11 @@ static void refuse_version_1_2(struct yaml_dialect *d)
                         continue;
                 while (str_cut_prefix(&line, STR(" ")) || str_cut_prefix(&line, STR("\t")))
                         ;
-                if (str_starts_with(line, STR("1.2")))
-                        replace(d, (size_t)(line.p - d->original.p) + 2, 1, STR("3"));
+                version = line;
+                if (lengthen_number(d, &line) || !str_cut_prefix(&line, STR(".")) || lengthen_number(d, &line))
+                        return;
+                if (str_starts_with(version, STR("1.2")))
+                        replace(d, (size_t)(version.p - d->original.p) + 2, 1, STR("3"));
                 return;
         }
 }
@@ -121,7 +147,7 @@ void yaml_dialect_init(struct yaml_dialect *d, struct str text)
         *d = (struct yaml_dialect) { .original = text };
         if (str_starts_with(text, STR("\xFF\xFE")) || str_starts_with(text, STR("\xFE\xFF")))
                 return;
-        refuse_version_1_2(d);
+        refuse_versions(d);
         hide_byte_order_marks(d);
         hide_escaped_slashes(d);
 }
@@ -199,9 +225,31 @@ bool yaml_dialect_fix_problem(struct yaml_dialect *d, const char *problem, size_
         return false;
 }
 
-static bool is_blank(char c)
+/* Bytes of the white space that s begins with: a blank or a line break of YAML 1.1. 0 if it begins with something else. */
+static size_t blank_width(struct str s)
 {
-        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+        if (s.n && (s.p[0] == ' ' || s.p[0] == '\t' || s.p[0] == '\r' || s.p[0] == '\n'))
+                return 1;
+        if (str_starts_with(s, STR("\xC2\x85")))
+                return 2;
+        return str_starts_with(s, STR("\xE2\x80\xA8")) || str_starts_with(s, STR("\xE2\x80\xA9")) ? 3 : 0;
+}
+
+/* Bytes of the property that rest begins with, up to the next white space. */
+static size_t property_width(struct str rest)
+{
+        size_t n = 1;
+
+        while (n < rest.n && !blank_width(str_skip(rest, n)))
+                n++;
+        return n;
+}
+
+static size_t comment_width(struct str rest)
+{
+        const char *end = memchr(rest.p, '\n', rest.n);
+
+        return end ? (size_t)(end - rest.p) : rest.n;
 }
 
 size_t yaml_skip_properties(struct str text, size_t offset, struct str *ret_tag)
@@ -209,16 +257,16 @@ size_t yaml_skip_properties(struct str text, size_t offset, struct str *ret_tag)
         struct str rest = str_skip(text, offset);
 
         *ret_tag = STR_NONE;
-        while (rest.n && (is_blank(rest.p[0]) || str_find_char(STR("#&!"), rest.p[0]) >= 0)) {
-                size_t n = 1;
+        while (rest.n) {
+                size_t n = blank_width(rest);
 
-                if (rest.p[0] == '#')
-                        while (n < rest.n && rest.p[n] != '\n')
-                                n++;
-                else if (!is_blank(rest.p[0]))
-                        while (n < rest.n && !is_blank(rest.p[n]))
-                                n++;
-                if (rest.p[0] == '!')
+                if (n == 0 && rest.p[0] == '#')
+                        n = comment_width(rest);
+                else if (n == 0 && (rest.p[0] == '&' || rest.p[0] == '!'))
+                        n = property_width(rest);
+                if (n == 0)
+                        break;
+                if (rest.p[0] == '!' && !ret_tag->p)
                         *ret_tag = str_first(rest, n);
                 rest = str_skip(rest, n);
         }

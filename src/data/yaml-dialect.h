@@ -7,6 +7,7 @@
  *   libyaml takes                          go-yaml
  *   [!!a, b]     an empty scalar, then b   one scalar, tagged `!!a,`      as above
  *   %YAML 1.2                              incompatible                   %YAML 1.3
+ *   %YAML 100.1                            too long a number              by more digits than libyaml takes
  *   U+FEFF at the start of a later line    part of the text               by a stand-in character
  *   "\/"         a slash                   unknown escape                 the / behind any \ by a stand-in character
  *   [a?b]        the scalar `a?b`          an error at the question mark  none: yaml-compose.c looks for it
@@ -56,5 +57,5 @@ bool yaml_dialect_fix_problem(struct yaml_dialect *d, const char *problem, size_
 /* The same for a node with a tag, whose properties start at the offset. */
 bool yaml_dialect_fix_tag(struct yaml_dialect *d, size_t offset);
 
-/* Offset behind the properties (anchor and tag) and comments in front of a node's content. */
+/* Offset behind the properties (anchor and tag) and comments in front of a node's content. *ret_tag is the first tag there. */
 size_t yaml_skip_properties(struct str text, size_t offset, struct str *ret_tag);

@@ -256,6 +256,9 @@ static int decode_key(struct reader *r, struct yaml_node *n, uint32_t depth, con
         if (code < 0)
                 return code;
         ret->text = text_of_key(r, m, &ret->scalar, text);
+        /* The text is copied each time, so it is held against the bound, which the count of the value looks at. */
+        if (r->alias_depth || n->type == YAML_NODE_ALIAS)
+                r->aliased_bytes += ret->text.n;
         return 0;
 }
 

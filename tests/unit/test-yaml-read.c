@@ -191,6 +191,25 @@ TEST(aliases_of_long_texts)
         ASSERT_TEXT(err_message(&err), "yaml: document contains excessive aliasing");
 }
 
+/* Keys are copied wherever they come to stand. */
+TEST(aliases_of_long_keys)
+{
+        static const char *const uses[] = { "- {*a : 1}\n", "- <<: *b\n" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+                _cleanup_buf_ struct buf b = BUF_INIT(0);
+                _cleanup_err_ struct err err = { 0 };
+
+                buf_append_literal(&b, "- &b\n  ? &a ");
+                repeat(&b, "x", 1u << 20);
+                buf_append_literal(&b, "\n  : 1\n");
+                repeat(&b, uses[i], 90);
+                fail_on(buf_str(&b), NULL, &err);
+                ASSERT_STR_CASE(uses[i], str_from(err_message(&err)),
+                                STR("yaml: document contains excessive aliasing"));
+        }
+}
+
 /* go-yaml accepts aliases for 99 % of a small document, and so do we. */
 TEST(a_document_of_many_aliases)
 {
@@ -284,6 +303,43 @@ TEST(limits)
         repeat(&b, "- text\n", 100000);
         ASSERT_INT(yaml_parse(&a, buf_str(&b), NULL, &v, &err), ERR_LIMIT);
         ASSERT_TEXT(err_message(&err), "request memory limit of 100000 bytes exceeded");
+}
+
+/* Every key `x:` costs another pass over the text, and no pass holds the memory of those before it. */
+TEST(many_passes_need_no_more_memory)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+
+        arena_init(&a, "request", 2u << 20);
+        buf_append_char(&b, '[');
+        repeat(&b, "a, ", 2000);
+        repeat(&b, "x:, ", 60);
+        buf_append_literal(&b, "b]");
+        ASSERT_INT(yaml_parse(&a, buf_str(&b), NULL, &v, NULL), 0);
+        ASSERT_INT(v->n, 2061);
+        ASSERT_STR(value_str(value_item(v, 2000)), STR("x:"));
+}
+
+/* The stand-in of an escaped slash must not be in the text; one character of its range is left. */
+TEST(stand_ins_are_chosen_by_what_the_text_has)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        buf_append_literal(&b, "['\\/");
+        for (unsigned c = 0xE800; c < 0xEBFF; c++)
+                buf_appendf(&b, "%c%c%c", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 0x3F)),
+                            (int)(0x80 | (c & 0x3F)));
+        buf_append_literal(&b, "', '\\/', x:, \"\\'\"]");
+        v = parse(&a, buf_str(&b));
+        ASSERT_INT(v->n, 4);
+        ASSERT_INT(value_str(value_item(v, 0)).n, 2 + 3 * 0x3FF);
+        ASSERT_STR(value_str(value_item(v, 1)), STR("\\/"));
+        ASSERT_STR(value_str(value_item(v, 3)), STR("'"));
 }
 
 TEST(errors_are_optional)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,20 +19,32 @@ func newLineReader(text []byte) *bufio.Reader {
 // go-yaml forgets that an empty flow collection may be a key, and so looks at nothing behind it; libyaml reads on.
 var emptyFlow = regexp.MustCompile(`[\[{][\s?,]*[\]}][ \t]*[^\s,\]}#]|(?m)^[\[{][\s?,]*[\]}]\s`)
 
+// The same for a flow collection whose first entry begins with a question mark: of `{? a}: b` go-yaml reads no more than {a: null}.
+var keyedFlow = regexp.MustCompile(`[\[{]\s*\?[^\n]*[\]}]\s*:`)
+
+// With a second byte order mark on an otherwise empty first line go-yaml loses the first character of the next line.
+// Behind a plain scalar that is nothing but such marks it loses a line that should be an error.
+var lostText = regexp.MustCompile(`^\x{feff}\x{feff}[ \t]*(#.*)?[\r\n]|[\s,:\[{-]\x{feff}+\s`)
+
 // What is left out on purpose; each with its reason.
 func isKnownDifference(c yamlCase) bool {
 	if c.Write != nil {
 		// go-yaml writes the key << without quotes and then reads it as a merge; we quote it.
 		return bytes.Contains(c.Write, []byte(`"\u003c\u003c":`))
 	}
-	return emptyFlow.Match(c.Read) || bytes.Contains(c.Stream, []byte("{}"))
+	text := append(append([]byte{}, c.Read...), c.Stream...)
+	return emptyFlow.Match(c.Read) || bytes.Contains(c.Stream, []byte("{}")) || keyedFlow.Match(text) || lostText.Match(text)
 }
 
 // A tag that go-yaml lets go on past a comma or bracket.
 var longTag = regexp.MustCompile(`![^\s]*[,\[\]]`)
 
-// Two ways in which both refuse a document, but for different reasons: libyaml notices earlier than go-yaml that a line
-// without a colon cannot be a key, and it may meet another error right behind a tag that go-yaml takes to be longer.
+// What ends a plain scalar of a flow collection in go-yaml, and what begins an entry whose brackets it looks behind no further.
+var question = regexp.MustCompile(`[\[{,][^\]}]*\?`)
+
+// Ways in which both refuse a document, but for different reasons: libyaml notices earlier than go-yaml that a line without a
+// colon cannot be a key, and it may meet another error right behind a tag that go-yaml takes to be longer. Around a question mark
+// in a flow collection one scanner looks further than the other, and so meets its own error before the parser's.
 func equalYAML(raw json.RawMessage, oracle, subject any) bool {
 	o, _ := oracle.(map[string]any)["error"].(string)
 	s, _ := subject.(map[string]any)["error"].(string)
@@ -39,7 +52,18 @@ func equalYAML(raw json.RawMessage, oracle, subject any) bool {
 	if o == "" || s == "" || json.Unmarshal(raw, &c) != nil {
 		return false
 	}
-	return strings.HasSuffix(s, ": could not find expected ':'") || longTag.Match(c.Read) || longTag.Match(c.Stream)
+	if strings.HasPrefix(o, "yaml: invalid map key: ") && sortedBytes(o) == sortedBytes(s) {
+		return true // Go prints keys of different types in the order of their types' addresses, which is each build's own
+	}
+	text := append(append([]byte{}, c.Read...), c.Stream...)
+	isOfParser := strings.Contains(o, "did not find expected ") || strings.Contains(s, "did not find expected ")
+	return strings.HasSuffix(s, ": could not find expected ':'") || longTag.Match(text) || (isOfParser && question.Match(text))
+}
+
+func sortedBytes(s string) string {
+	b := []byte(s)
+	slices.Sort(b)
+	return string(b)
 }
 
 type yamlGen struct {
