@@ -62,25 +62,19 @@ struct str regex_group_name(const struct regex *re, size_t i)
 
 /* ---- Searching ---- */
 
-static bool is_inside_character(struct str text, size_t at)
-{
-        return at < text.n && (text.p[at] & 0xC0) == 0x80;
-}
-
 /* As regex_engine_find, with the groups that the pattern has; n is at most their number + 1. */
 static bool find_groups(const struct regex *re, struct str text, size_t start, struct str *groups, size_t n)
 {
         const uint32_t *numbers = re->syntax.engine_groups.p;
+        size_t whole = re->syntax.has_not_word_boundary ? 1 : 0, last = n < 2 ? whole : numbers[n - 2];
         _cleanup_free_ struct str *all = NULL;
-        size_t n_all;
 
-        if (n < 2 || numbers[n - 2] == n - 1)
+        if (n == 0 || last == n - 1)
                 return regex_engine_find(re->engine, text, start, groups, n);
-        n_all = (size_t)numbers[n - 2] + 1;
-        all = xcalloc(n_all, sizeof(*all));
-        if (!regex_engine_find(re->engine, text, start, all, n_all))
+        all = xcalloc(last + 1, sizeof(*all));
+        if (!regex_engine_find(re->engine, text, start, all, last + 1))
                 return false;
-        groups[0] = all[0];
+        groups[0] = all[whole];
         for (size_t i = 1; i < n; i++)
                 groups[i] = all[numbers[i - 1]];
         return true;
@@ -89,22 +83,10 @@ static bool find_groups(const struct regex *re, struct str text, size_t start, s
 /* As regex_find, in text that is valid UTF-8. */
 static bool find_valid(const struct regex *re, struct str text, size_t start, struct str *groups, size_t n)
 {
-        struct str whole;
         size_t n_known = MIN(n, re->syntax.names.n + 1);
 
-        if (!re->syntax.has_not_word_boundary) {
-                if (!find_groups(re, text, start, groups, n_known))
-                        return false;
-        } else {
-                /* The position is needed even when nobody asks for it. */
-                for (;; start++) {
-                        if (!find_groups(re, text, start, n ? groups : &whole, n ? n_known : 1))
-                                return false;
-                        start = (size_t)((n ? groups[0] : whole).p - text.p);
-                        if (!is_inside_character(text, start))
-                                break;
-                }
-        }
+        if (!find_groups(re, text, start, groups, n_known))
+                return false;
         for (size_t i = n_known; i < n; i++)
                 groups[i] = STR_NONE;
         return true;

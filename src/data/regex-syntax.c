@@ -279,6 +279,20 @@ static int parse(struct parser *p)
         return r < 0 ? r : regex_check_effort(p);
 }
 
+/* Whatever matches ends where a character ends, unless it is empty and inside one; there this finds nothing to go on with. */
+static void keep_out_of_characters(struct regex_syntax *s)
+{
+        struct buf wrapped = BUF_INIT(LIMIT_REGEX_BYTES + 64);
+
+        buf_append_char(&wrapped, '(');
+        buf_append_str(&wrapped, buf_str(&s->rewritten));
+        buf_append_literal(&wrapped, ")(?s:.|\\z)");
+        buf_done(&s->rewritten);
+        s->rewritten = wrapped;
+        for (size_t i = 0; i < s->engine_groups.n; i++)
+                s->engine_groups.p[i]++;
+}
+
 int regex_syntax_parse(struct str pattern, struct regex_syntax *ret, struct err *err)
 {
         struct parser p = { .whole = pattern, .rest = pattern, .err = err };
@@ -291,11 +305,14 @@ int regex_syntax_parse(struct str pattern, struct regex_syntax *ret, struct err 
         r = parse(&p);
         vec_done(&p.levels);
         vec_done(&p.set.ranges);
-        if (r < 0)
+        if (r < 0) {
                 regex_syntax_done(&p.out);
-        else
-                *ret = p.out;
-        return r;
+                return r;
+        }
+        if (p.out.has_not_word_boundary)
+                keep_out_of_characters(&p.out);
+        *ret = p.out;
+        return 0;
 }
 
 void regex_syntax_done(struct regex_syntax *s)

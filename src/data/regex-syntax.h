@@ -14,7 +14,8 @@ struct regex_syntax {
         VEC(struct str) names; /* of the capture groups, in order; "" without a name; in the pattern's own bytes */
         VEC(uint32_t)
         engine_groups; /* the engine's number of each group: it may have groups that the pattern has not */
-        /* The engine steps by bytes and may find an empty match of \B inside a character: the caller must go on then. */
+        /* The engine steps by bytes and would find an empty match of \B inside a character, so it is made to look for a
+         * character or the end behind the pattern. The match of the pattern is its first group then. */
         bool has_not_word_boundary;
 };
 

@@ -681,6 +681,22 @@ TEST(linear_time)
         ASSERT(!regex_matches(re, buf_str(&b)));
 }
 
+/* The engine knows \B inside of every character of this text, and none of them counts. */
+TEST(linear_time_between_bytes)
+{
+        _cleanup_(regex_freep)
+        struct regex *re = compile(STR("[^a]*a|(\\B)"));
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct str groups[3];
+
+        append_repeated(&b, "x\xC3\xA9", 500000);
+        ASSERT(regex_find(re, buf_str(&b), 0, groups, ARRAY_SIZE(groups)));
+        ASSERT(groups[0].p == b.p + b.n && groups[0].n == 0);
+        ASSERT(groups[1].p == groups[0].p && !groups[2].p);
+        buf_append_char(&b, 'x');
+        ASSERT(!regex_matches(re, buf_str(&b)));
+}
+
 TEST(replacing_stops_at_the_buffer_maximum)
 {
         _cleanup_(regex_freep)

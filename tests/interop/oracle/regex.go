@@ -187,7 +187,7 @@ func regexGen(r *rand.Rand, count int, emit func(c any)) {
 	for _, t := range regexTextTable {
 		emit(regexCase{Op: "quote", Text: regexText(t)})
 		put(regexp.QuoteMeta(t), t, "x", -1)
-		for _, p := range []string{"a*", "\\B", "\\b", "", "(?m)^|$", ".", "\\PL*?", "[^a]", "(?i)[k-sθ]+|ß"} {
+		for _, p := range []string{"a*", "\\B", "[^b]*b|\\B", "(\\B)(é)?", "\\B(.)|(a)\\B", "\\b", "", "(?m)^|$", ".", "\\PL*?", "[^a]", "(?i)[k-sθ]+|ß"} {
 			put(p, t, regexTemplates[r.Intn(len(regexTemplates))], r.Intn(5)-1)
 		}
 	}
