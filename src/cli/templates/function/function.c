@@ -5,8 +5,8 @@ static const char *const input_keys[] = { "greeting", NULL };
 
 static const struct weft_flag flags[] = {
         { .name = "greeting",
-          .environment = "GREETING",
           .value = "Hello",
+          .environment = "GREETING",
           .help = "Used where a step's input has none." },
 };
 
