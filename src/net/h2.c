@@ -3,6 +3,9 @@
 #include "clock.h"
 #include "timetext.h"
 
+/* How long a peer may take to confirm that it has heard of a drain. */
+#define NOTICE_MS 5000
+
 void h2_wake(struct h2 *h2)
 {
         if (!h2->connection.is_closing && !h2->connection.is_finishing)
@@ -130,7 +133,8 @@ static void tick(struct http_connection *c, int64_t now_ns)
                 connection_fail(c, ERR_TIMEOUT, "the peer does not begin to speak HTTP/2");
                 return;
         }
-        if (o->is_server && h2->drain == DRAIN_NOTICE && now_ns - h2->notice_ns > o->stall_ms * NS_PER_MS)
+        if (o->is_server && h2->drain == DRAIN_NOTICE &&
+            now_ns - h2->notice_ns > MIN(o->stall_ms, (int64_t)NOTICE_MS) * NS_PER_MS)
                 h2_name_last_request(h2);
         if (o->is_server)
                 reset_stalled(h2, now_ns);

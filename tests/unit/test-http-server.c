@@ -318,6 +318,27 @@ TEST(drain_serves_what_is_on_the_wire)
         http_server_free(s);
 }
 
+/* A peer that is gone, or does not answer, does not hold up the drain for as long as it may be silent otherwise. */
+TEST(drain_with_a_silent_peer)
+{
+        struct http_server *s = start((struct http_server_options) { .stall_ms = 120000 });
+        struct raw_peer p;
+        struct raw_frame f;
+
+        raw_peer_init(&p, dial(s), false);
+        raw_say(p.fd, RAW_PREFACE);
+        raw_send_frame(p.fd, RAW_SETTINGS, 0, 0, STR(""));
+        ASSERT(raw_find(&p, RAW_SETTINGS, &f));
+        http_server_drain(s);
+        ASSERT(raw_find(&p, RAW_GOAWAY, &f));
+        ASSERT_STR(f.payload, STR("\x7f\xff\xff\xff\0\0\0\0"));
+        ASSERT(raw_find(&p, RAW_GOAWAY, &f));
+        ASSERT_STR(f.payload, STR("\0\0\0\0\0\0\0\0"));
+        ASSERT_INT(http_server_wait(s, deadline_after_ms(20000), NULL), 0);
+        raw_peer_done(&p);
+        http_server_free(s);
+}
+
 /* The file of a socket that nobody listens at is replaced; any other file is somebody's. */
 TEST(files_in_the_place_of_a_socket)
 {
