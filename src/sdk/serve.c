@@ -67,7 +67,7 @@ static bool has_ipv6(void)
 static int parse_address(const char *network, const char *text, struct address *ret, struct err *err)
 {
         _cleanup_free_ char *name = NULL;
-        struct str host;
+        struct str whole = str_from(text), host;
         uint16_t port;
         int r;
 
@@ -76,9 +76,11 @@ static int parse_address(const char *network, const char *text, struct address *
                                     : address_from_unix(str_from(text), false, ret, err);
         if (strcmp(network, "tcp") != 0 && strcmp(network, "tcp4") != 0 && strcmp(network, "tcp6") != 0)
                 return err_set(err, ERR_INVALID, "unknown network %s", network);
-        r = address_split(str_from(text), &host, &port, err);
+        r = address_split(whole, &host, &port, err);
         if (r < 0)
                 return r;
+        if (str_find_last_char(whole, ':') <= str_find_last_char(whole, ']'))
+                return err_set(err, ERR_INVALID, "address %s: missing port in address", text);
         if (host.n == 0)
                 host = strcmp(network, "tcp4") != 0 && has_ipv6() ? STR("::") : STR("0.0.0.0");
         if (address_from_ip(host, port, ret, NULL) == 0)
@@ -166,7 +168,8 @@ static int start_metrics(struct program *p, struct http_server **ret, struct err
         return 0;
 }
 
-/* The main thread has nothing to do but to wait for the end; all other threads have signals blocked. */
+/* The main thread has nothing to do but to wait for the end; all other threads have signals blocked. The first signal is an orderly
+ * end, which takes as long as the calls that are under way; another one does what it does to any program. */
 static void wait_for_signal(const sigset_t *signals)
 {
         int number;
@@ -174,6 +177,8 @@ static void wait_for_signal(const sigset_t *signals)
         while (sigwait(signals, &number) != 0)
                 ;
         log_info("draining", LOG_TEXT("signal", number == SIGINT ? "SIGINT" : "SIGTERM"));
+        log_flush();
+        pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 }
 
 /* An address that was given with port 0 is known only now. */
