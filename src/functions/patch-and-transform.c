@@ -152,8 +152,8 @@ static int apply_environment_patch(struct session *s, struct pt_patch *patch, st
         const struct pt_patch_type *type = pt_patch_type(patch);
         bool is_into_environment = type->to == PT_ENVIRONMENT || type->from == PT_COMPOSITE;
 
-        return is_into_environment ? pt_apply(s->arena, patch, &s->observed_composite, &s->environment, err)
-                                   : pt_apply(s->arena, patch, &s->environment, &s->composite, err);
+        return is_into_environment ? pt_apply(s->run, patch, &s->observed_composite, &s->environment, err)
+                                   : pt_apply(s->run, patch, &s->environment, &s->composite, err);
 }
 
 static int patch_environment(struct session *s, struct err *err)
@@ -319,9 +319,10 @@ static int apply_patch(struct rendering *t, struct pt_patch *patch, struct err *
         size_t index = t->n_patches++;
         int r;
 
-        if (!from)
-                return 0;
-        r = pt_apply(t->s->arena, patch, from, target_of(t, type), &problem);
+        r = bounds_check(t->s->run, err);
+        if (r < 0 || !from)
+                return r;
+        r = pt_apply(t->s->run, patch, from, target_of(t, type), &problem);
         return r < 0 ? judge(t, patch, index, r, &problem, err) : 0;
 }
 
@@ -348,13 +349,6 @@ static void set_desired(struct session *s, struct str name, const struct value *
 
         *resource = (struct fn_resource) { .name = name, .object = { .value = object }, .ready = ready };
         map_set(&s->desired, name, resource);
-}
-
-static int check_time(const struct session *s, struct err *err)
-{
-        if (deadline_has_passed(s->run->deadline))
-                return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
-        return cancel_check(s->run->cancel, err);
 }
 
 /* `mode: Resources` leaves the kind of what exists alone. */
@@ -402,7 +396,7 @@ static int render(struct session *s, const struct pt_template *template, struct 
 {
         struct rendering t = { .s = s, .template = template, .quoted_name = go_quote(s->arena, template->name) };
         _cleanup_err_ struct err problem = { 0 };
-        int r = check_time(s, err);
+        int r = bounds_check(s->run, err);
 
         if (r < 0)
                 return r;
@@ -448,7 +442,7 @@ static int compose_secret(struct session *s, const struct fn_bytes_map *details,
 
         if (details->n == 0 || !value_find(composite, "spec", "crossplane"))
                 return 0;
-        r = pt_compose_secret(s->arena, &s->observed_composite, s->input.secret_ref, details, &secret, err);
+        r = pt_compose_secret(s->run, &s->observed_composite, s->input.secret_ref, details, &secret, err);
         if (r < 0)
                 return err_wrap(err, "cannot compose connection secret");
         set_desired(s, arena_printf(s->arena, "%.*s-connection-secret", STR_ARG(name)), secret, FN_READY_TRUE);
@@ -538,7 +532,7 @@ static int answer(struct run *run, struct fn_request *req, struct fn_response *r
         if (r < 0) {
                 err_wrap(&problem, "cannot get Function input");
         } else {
-                r = pt_validate(run->arena, &s.input, &problem);
+                r = pt_validate(run, &s.input, &problem);
                 if (r < 0)
                         err_wrap(&problem, "invalid Function input");
         }

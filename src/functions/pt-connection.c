@@ -127,7 +127,7 @@ static struct reference choose_reference(struct arena *a, const struct value *co
                                     .namespace = value_str(value_find(composite, "metadata", "namespace")) };
 }
 
-static int apply_patch(struct arena *a, struct pt_patch *patch, size_t i, const struct pt_object *composite,
+static int apply_patch(const struct run *run, struct pt_patch *patch, size_t i, const struct pt_object *composite,
                        struct pt_object *to, struct err *err)
 {
         struct str type = pt_patch_type_name(patch);
@@ -136,14 +136,14 @@ static int apply_patch(struct arena *a, struct pt_patch *patch, size_t i, const 
 
         if (!is_combine && !str_equal(type, STR("FromCompositeFieldPath")))
                 return err_set(err, ERR_INVALID, "unsupported patch type %.*s at index %zu", STR_ARG(type), i);
-        r = pt_apply(a, patch, composite, to, err);
+        r = pt_apply(run, patch, composite, to, err);
         if (r >= 0 || (!is_combine && pt_patch_is_optional(patch)))
                 return 0;
         err_wrap(err, "cannot apply patch type %.*s at index %zu", STR_ARG(type), i);
         return ERR_INVALID;
 }
 
-static int patch_reference(struct arena *a, const struct pt_secret_ref *input, const struct pt_object *composite,
+static int patch_reference(const struct run *run, const struct pt_secret_ref *input, const struct pt_object *composite,
                            struct reference *ref, struct err *err)
 {
         struct pt_patch *patches = input->patches.p;
@@ -151,23 +151,23 @@ static int patch_reference(struct arena *a, const struct pt_secret_ref *input, c
         struct object_builder b;
         const struct value *v;
 
-        object_builder_init(&b, a, 4);
+        object_builder_init(&b, run->arena, 4);
         object_builder_add(&b, STR("apiVersion"), value_of_literal("v1"));
         object_builder_add(&b, STR("kind"), value_of_literal("SecretReference"));
         object_builder_add(&b, STR("name"), value_of_str(ref->name));
         object_builder_add(&b, STR("namespace"), value_of_str(ref->namespace));
-        to.root = value_put(a, object_builder_finish(&b));
+        to.root = value_put(run->arena, object_builder_finish(&b));
         for (size_t i = 0; i < input->patches.n; i++) {
                 _cleanup_err_ struct err problem = { 0 };
 
-                if (apply_patch(a, &patches[i], i, composite, &to, &problem) < 0)
+                if (apply_patch(run, &patches[i], i, composite, &to, &problem) < 0)
                         return err_move(err, &problem);
         }
         v = value_get(to.root, STR("name"));
         ref->name = value_is_string(v) ? value_str(v) : ref->name;
         v = value_get(to.root, STR("namespace"));
         ref->namespace = value_is_string(v) ? value_str(v) : ref->namespace;
-        return 0;
+        return bounds_check(run, err); /* which an optional patch may have been left out for */
 }
 
 static struct value secret_data(struct arena *a, const struct fn_bytes_map *details)
@@ -203,16 +203,16 @@ static const struct value *make_secret(struct arena *a, const struct reference *
         return value_put(a, object_builder_finish(&b));
 }
 
-int pt_compose_secret(struct arena *a, const struct pt_object *composite, const struct pt_secret_ref *input,
+int pt_compose_secret(const struct run *run, const struct pt_object *composite, const struct pt_secret_ref *input,
                       const struct fn_bytes_map *details, const struct value **ret, struct err *err)
 {
-        struct reference ref = choose_reference(a, composite->root, input);
-        int r = input ? patch_reference(a, input, composite, &ref, err) : 0;
+        struct reference ref = choose_reference(run->arena, composite->root, input);
+        int r = input ? patch_reference(run, input, composite, &ref, err) : 0;
 
         if (r < 0) {
                 err_wrap(err, "cannot generate connection secret reference: cannot apply connection secret patches");
                 return r;
         }
-        *ret = make_secret(a, &ref, details);
+        *ret = make_secret(run->arena, &ref, details);
         return 0;
 }

@@ -190,16 +190,17 @@ static struct pt_path *target_path(struct pt_patch *patch)
         return patch->to.text.p ? &patch->to : &patch->from;
 }
 
-static int apply_field(struct arena *a, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
-                       struct err *err)
+static int apply_field(const struct run *run, struct pt_patch *patch, const struct pt_object *from,
+                       struct pt_object *to, struct err *err)
 {
+        struct arena *a = run->arena;
         struct pt_path *path = target_path(patch);
         const struct merge_options *options;
         const struct value *v;
         int r = pt_get(a, from, &patch->from, &v, err);
 
         if (r >= 0)
-                r = pt_transform(a, &patch->transforms, v, &v, err);
+                r = pt_transform(run, &patch->transforms, v, &v, err);
         if (r < 0)
                 return r;
         r = value_settle(a, v, &v, err);
@@ -238,9 +239,10 @@ static int combine(struct arena *a, const struct pt_combine *combine, const stru
         return 0;
 }
 
-static int apply_combine(struct arena *a, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
-                         struct err *err)
+static int apply_combine(const struct run *run, struct pt_patch *patch, const struct pt_object *from,
+                         struct pt_object *to, struct err *err)
 {
+        struct arena *a = run->arena;
         const struct merge_options *options;
         const struct value *v;
         int r;
@@ -249,7 +251,7 @@ static int apply_combine(struct arena *a, struct pt_patch *patch, const struct p
                 return err_set(err, ERR_INVALID, "combine must be set for patch type %.*s", STR_ARG(patch->type));
         r = combine(a, patch->combine, from, &v, err);
         if (r >= 0)
-                r = pt_transform(a, &patch->transforms, v, &v, err);
+                r = pt_transform(run, &patch->transforms, v, &v, err);
         if (r >= 0)
                 r = merge_options(patch, &options, err);
         if (r < 0)
@@ -257,9 +259,9 @@ static int apply_combine(struct arena *a, struct pt_patch *patch, const struct p
         return patch_to(a, to, target_path(patch), v, options, err);
 }
 
-int pt_apply(struct arena *a, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
+int pt_apply(const struct run *run, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
              struct err *err)
 {
-        return pt_patch_type(patch)->is_combine ? apply_combine(a, patch, from, to, err)
-                                                : apply_field(a, patch, from, to, err);
+        return pt_patch_type(patch)->is_combine ? apply_combine(run, patch, from, to, err)
+                                                : apply_field(run, patch, from, to, err);
 }

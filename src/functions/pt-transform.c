@@ -391,19 +391,19 @@ static int transform_one(struct transform *t, const struct value *in, const stru
         return err_set(t->err, ERR_INVALID, "transform type %.*s is not supported", STR_ARG(type));
 }
 
-int pt_transform(struct arena *a, const struct input_list *transforms, const struct value *in, const struct value **ret,
-                 struct err *err)
+int pt_transform(const struct run *run, const struct input_list *transforms, const struct value *in,
+                 const struct value **ret, struct err *err)
 {
         const struct pt_transform *list = transforms->p;
 
         for (size_t i = 0; i < transforms->n; i++) {
-                struct transform t = { .arena = a, .transform = &list[i], .err = err };
+                struct transform t = { .arena = run->arena, .transform = &list[i], .err = err };
 
-                if (transform_one(&t, in, &in) < 0) {
+                if (bounds_check(run, err) < 0 || transform_one(&t, in, &in) < 0) {
                         err_wrap(err, "transform at index %zu returned error", i);
                         return ERR_INVALID;
                 }
         }
         *ret = in == &pt_nil_object || in == &pt_nil_array ? &value_null : in;
-        return arena_check(a, err);
+        return arena_check(run->arena, err);
 }

@@ -117,15 +117,21 @@ int pt_convert_check(const struct pt_place *place, const struct pt_convert *conv
         return 0;
 }
 
-static int check_expression(struct arena *a, const struct pt_place *place, const char *member, struct pt_expression *e,
-                            struct err *err)
+static int check_expression(const struct run *run, const struct pt_place *place, const char *member,
+                            struct pt_expression *e, struct err *err)
 {
-        int r = pt_compile(a, e, NULL);
+        _cleanup_err_ struct err problem = { 0 };
+        int r = bounds_check(run, err);
 
+        if (r < 0)
+                return r;
+        r = pt_compile(run->arena, e, &problem);
+        if (r == ERR_LIMIT)
+                return invalid_string(place, member, e->text, err_message(&problem), err);
         return r < 0 ? invalid_string(place, member, e->text, "invalid regexp", err) : 0;
 }
 
-static int check_pattern(struct arena *a, const struct pt_place *place, struct pt_pattern *p, struct err *err)
+static int check_pattern(const struct run *run, const struct pt_place *place, struct pt_pattern *p, struct err *err)
 {
         if (p->type.n == 0 || str_equal(p->type, STR("literal"))) {
                 if (!p->literal.p)
@@ -136,10 +142,10 @@ static int check_pattern(struct arena *a, const struct pt_place *place, struct p
                 return invalid_text(place, "type", p->type, "unknown pattern type", err);
         if (!p->regexp.text.p)
                 return required(place, "regexp", "regexp pattern type requires a regexp", err);
-        return check_expression(a, place, "regexp", &p->regexp, err);
+        return check_expression(run, place, "regexp", &p->regexp, err);
 }
 
-static int check_match(struct arena *a, const struct pt_place *place, struct pt_match *match, struct err *err)
+static int check_match(const struct run *run, const struct pt_place *place, struct pt_match *match, struct err *err)
 {
         struct pt_pattern *patterns = match->patterns.p;
 
@@ -147,7 +153,7 @@ static int check_match(struct arena *a, const struct pt_place *place, struct pt_
                 return required(place, "patterns",
                                 "at least one pattern must be specified if a match transform is specified", err);
         for (size_t i = 0; i < match->patterns.n; i++) {
-                int r = check_pattern(a, AT_ITEM(place, "patterns", i), &patterns[i], err);
+                int r = check_pattern(run, AT_ITEM(place, "patterns", i), &patterns[i], err);
 
                 if (r < 0)
                         return r;
@@ -155,14 +161,15 @@ static int check_match(struct arena *a, const struct pt_place *place, struct pt_
         return 0;
 }
 
-static int check_string_regexp(struct arena *a, const struct pt_place *place, struct pt_regexp *regexp, struct err *err)
+static int check_string_regexp(const struct run *run, const struct pt_place *place, struct pt_regexp *regexp,
+                               struct err *err)
 {
         if (!regexp)
                 return required(place, "regexp", "regexp transform requires a regexp", err);
         place = AT_NAME(place, "regexp");
         if (regexp->match.text.n == 0)
                 return required(place, "match", "regexp transform requires a match", err);
-        return check_expression(a, place, "match", &regexp->match, err);
+        return check_expression(run, place, "match", &regexp->match, err);
 }
 
 static int check_replace(const struct pt_place *place, const struct pt_replace *replace, struct err *err)
@@ -174,7 +181,7 @@ static int check_replace(const struct pt_place *place, const struct pt_replace *
         return 0;
 }
 
-static int check_string(struct arena *a, const struct pt_place *place, struct pt_string *s, struct err *err)
+static int check_string(const struct run *run, const struct pt_place *place, struct pt_string *s, struct err *err)
 {
         int type = pt_find(s->type, pt_string_names, PT_N_STRING_TYPES);
 
@@ -192,7 +199,7 @@ static int check_string(struct arena *a, const struct pt_place *place, struct pt
         case PT_TRIM_SUFFIX:
                 return s->trim.p ? 0 : required(place, "trim", "trim transform requires a trim value", err);
         case PT_REGEXP:
-                return check_string_regexp(a, place, s->regexp, err);
+                return check_string_regexp(run, place, s->regexp, err);
         case PT_JOIN:
                 return s->join ? 0 : required(place, "join", "join transform requires a join", err);
         case PT_REPLACE:
@@ -211,7 +218,7 @@ static int needs_configuration(const struct pt_place *place, const char *type, s
         return required(place, type, text, err);
 }
 
-static int check_transform(struct arena *a, const struct pt_place *place, struct pt_transform *t, struct err *err)
+static int check_transform(const struct run *run, const struct pt_place *place, struct pt_transform *t, struct err *err)
 {
         static const char *const types[] = { "math", "map", "match", "string", "convert" };
         enum pt_convert_format format;
@@ -230,10 +237,10 @@ static int check_transform(struct arena *a, const struct pt_place *place, struct
                                         "at least one pair must be specified if a map transform is specified", err);
                 return 0;
         case 2:
-                return t->match ? check_match(a, AT_NAME(place, "match"), t->match, err)
+                return t->match ? check_match(run, AT_NAME(place, "match"), t->match, err)
                                 : needs_configuration(place, "match", err);
         case 3:
-                return t->string ? check_string(a, AT_NAME(place, "string"), t->string, err)
+                return t->string ? check_string(run, AT_NAME(place, "string"), t->string, err)
                                  : needs_configuration(place, "string", err);
         case 4:
                 return t->convert ? pt_convert_check(AT_NAME(place, "convert"), t->convert, &to_type, &format, err)
@@ -303,8 +310,8 @@ static int check_set_patch(const struct pt_place *place, const struct pt_patch *
         return patch->set_name.n ? 0 : needs_member(place, patch, "patchSetName", err);
 }
 
-static int check_patch(struct arena *a, const struct pt_place *place, const struct pt_patch *patch, bool may_be_set,
-                       struct err *err)
+static int check_patch(const struct run *run, const struct pt_place *place, const struct pt_patch *patch,
+                       bool may_be_set, struct err *err)
 {
         const struct pt_patch_type *type = pt_patch_type(patch);
         struct pt_transform *transforms = patch->transforms.p;
@@ -317,20 +324,20 @@ static int check_patch(struct arena *a, const struct pt_place *place, const stru
         else if (patch->from.text.n == 0)
                 r = needs_member(place, patch, "fromFieldPath", err);
         for (size_t i = 0; r >= 0 && i < patch->transforms.n; i++)
-                r = check_transform(a, AT_ITEM(place, "transforms", i), &transforms[i], err);
+                r = check_transform(run, AT_ITEM(place, "transforms", i), &transforms[i], err);
         if (r >= 0 && patch->policy)
                 r = check_policy(place, patch->policy, err);
         return r;
 }
 
-static int check_patches(struct arena *a, const struct pt_place *place, const struct input_list *list, bool may_be_set,
-                         struct err *err)
+static int check_patches(const struct run *run, const struct pt_place *place, const struct input_list *list,
+                         bool may_be_set, struct err *err)
 {
         const struct pt_patch *patches = list->p;
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < list->n; i++)
-                r = check_patch(a, AT_ITEM(place, "patches", i), &patches[i], may_be_set, err);
+                r = check_patch(run, AT_ITEM(place, "patches", i), &patches[i], may_be_set, err);
         return r;
 }
 
@@ -343,7 +350,7 @@ static bool is_environment_patch(const struct pt_patch *patch)
         return pt_find(pt_patch_type_name(patch), types, ARRAY_SIZE(types)) >= 0;
 }
 
-static int check_environment(struct arena *a, const struct pt_environment *environment, struct err *err)
+static int check_environment(const struct run *run, const struct pt_environment *environment, struct err *err)
 {
         struct pt_place here = { .name = "environment", .index = SIZE_MAX };
         const struct pt_patch *patches = environment->patches.p;
@@ -353,7 +360,7 @@ static int check_environment(struct arena *a, const struct pt_environment *envir
                 struct pt_place item = { .outer = &here, .name = "patches", .index = i };
 
                 if (is_environment_patch(&patches[i]))
-                        r = check_patch(a, &item, &patches[i], false, err);
+                        r = check_patch(run, &item, &patches[i], false, err);
                 else
                         r = invalid_text(&item, "[type]", patches[i].type, "invalid environment patch type", err);
         }
@@ -415,7 +422,8 @@ static int check_check(const struct pt_place *place, const struct pt_check *c, s
         return c->path.text.p ? 0 : required(place, "fieldPath", "cannot be empty", err);
 }
 
-static int check_template(struct arena *a, const struct pt_place *place, const struct pt_template *t, struct err *err)
+static int check_template(const struct run *run, const struct pt_place *place, const struct pt_template *t,
+                          struct err *err)
 {
         const struct pt_detail *details = t->details.p;
         const struct pt_check *checks = t->checks.p;
@@ -423,7 +431,7 @@ static int check_template(struct arena *a, const struct pt_place *place, const s
 
         if (t->name.n == 0)
                 return required(place, "name", "name is required", err);
-        r = check_patches(a, place, &t->patches, true, err);
+        r = check_patches(run, place, &t->patches, true, err);
         for (size_t i = 0; r >= 0 && i < t->details.n; i++)
                 r = check_detail(AT_ITEM(place, "connectionDetails", i), &details[i], err);
         for (size_t i = 0; r >= 0 && i < t->checks.n; i++)
@@ -431,7 +439,7 @@ static int check_template(struct arena *a, const struct pt_place *place, const s
         return r;
 }
 
-int pt_validate(struct arena *a, const struct pt_input *input, struct err *err)
+int pt_validate(const struct run *run, const struct pt_input *input, struct err *err)
 {
         const struct pt_patch_set *sets = input->patch_sets.p;
         const struct pt_template *templates = input->templates.p;
@@ -440,15 +448,15 @@ int pt_validate(struct arena *a, const struct pt_input *input, struct err *err)
         for (size_t i = 0; r >= 0 && i < input->patch_sets.n; i++) {
                 if (sets[i].name.n == 0)
                         return required(NULL, "name", "name is required", err);
-                r = check_patches(a, NULL, &sets[i].patches, false, err);
+                r = check_patches(run, NULL, &sets[i].patches, false, err);
         }
         if (r < 0)
                 return r;
         if (input->templates.n == 0 && (!input->environment || input->environment->patches.n == 0))
                 return required(NULL, "resources", "resources or environment patches are required", err);
         for (size_t i = 0; r >= 0 && i < input->templates.n; i++)
-                r = check_template(a, AT_ITEM(NULL, "resources", i), &templates[i], err);
+                r = check_template(run, AT_ITEM(NULL, "resources", i), &templates[i], err);
         if (r >= 0 && input->environment)
-                r = check_environment(a, input->environment, err);
+                r = check_environment(run, input->environment, err);
         return r;
 }

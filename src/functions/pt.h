@@ -5,6 +5,7 @@
  * because upstream does not check all of them before it runs. What is parsed or compiled on first use is kept beside its text. */
 #pragma once
 
+#include "bounds.h"
 #include "fn-input.h"
 #include "path.h"
 
@@ -172,7 +173,7 @@ struct pt_input {
 extern const struct input_type pt_input_type;
 
 /* ERR_INVALID with the first problem: `resources[0].patches[1].fromFieldPath: Required value: ...`. */
-int pt_validate(struct arena *a, const struct pt_input *input, struct err *err);
+int pt_validate(const struct run *run, const struct pt_input *input, struct err *err);
 
 /* --- The engine --- */
 
@@ -221,11 +222,11 @@ int pt_get(struct arena *a, const struct pt_object *object, struct pt_path *path
            struct err *err);
 
 /* The transforms one after the other. in is not NULL. */
-int pt_transform(struct arena *a, const struct input_list *transforms, const struct value *in, const struct value **ret,
-                 struct err *err);
+int pt_transform(const struct run *run, const struct input_list *transforms, const struct value *in,
+                 const struct value **ret, struct err *err);
 
 /* Applies a patch that has a pt_patch_type. ERR_NOT_FOUND is what an Optional policy forgives. */
-int pt_apply(struct arena *a, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
+int pt_apply(const struct run *run, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
              struct err *err);
 
 bool pt_patch_is_required(const struct pt_patch *patch); /* the policy says Required */
@@ -278,5 +279,5 @@ void pt_extract_details(struct pt_details *d, const struct input_list *details, 
 struct fn_bytes_map pt_details_finish(struct pt_details *d);
 
 /* The Secret that carries the connection details of a composite. ref may be NULL. */
-int pt_compose_secret(struct arena *a, const struct pt_object *composite, const struct pt_secret_ref *ref,
+int pt_compose_secret(const struct run *run, const struct pt_object *composite, const struct pt_secret_ref *ref,
                       const struct fn_bytes_map *details, const struct value **ret, struct err *err);

@@ -270,6 +270,63 @@ TEST(a_run_that_is_over_ends)
         end();
 }
 
+/* A small input that asks for a hundred million patches. */
+TEST(the_deadline_ends_a_template)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct deadline forever = deadline;
+
+        begin();
+        buf_append_literal(&b, "\"patches\":[");
+        for (int i = 0; i < 10000; i++)
+                buf_appendf(&b, "%s{\"type\":\"PatchSet\",\"patchSetName\":\"s\"}", i ? "," : "");
+        buf_append_literal(&b, "]}],\"patchSets\":[{\"name\":\"s\",\"patches\":[");
+        for (int i = 0; i < 10000; i++)
+                buf_appendf(&b, "%s{\"fromFieldPath\":\"none\"}", i ? "," : "");
+        buf_append_literal(&b, "]");
+        deadline = deadline_after_ms(500);
+        check_message(buf_cstring(&b), "the deadline of the call has passed");
+        deadline = forever;
+        end();
+}
+
+TEST(expressions_are_bounded)
+{
+        struct deadline forever = deadline;
+
+        begin();
+        deadline = deadline_after_ms(-1);
+        check_message("\"patches\":[{\"fromFieldPath\":\"spec.s\",\"transforms\":[{\"type\":\"match\",\"match\":{"
+                      "\"patterns\":[{\"type\":\"regexp\",\"regexp\":\".\"}]}}]}]",
+                      "invalid Function input: the deadline of the call has passed");
+        deadline = forever;
+        check_mentions("\"patches\":[{\"fromFieldPath\":\"spec.s\",\"transforms\":[{\"type\":\"match\",\"match\":{"
+                       "\"patterns\":[{\"type\":\"regexp\",\"regexp\":\"(\\\\pL{200}|x){4}\"}]}}]}]",
+                       "regexp: Invalid value: \"(\\\\pL{200}|x){4}\": regular expression ");
+        end();
+}
+
+/* Each of the transforms stays below its own limit. */
+TEST(the_memory_of_transforms_is_bounded)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct str message;
+
+        begin();
+        budget_bytes = 16 << 20;
+        buf_append_literal(&b, "\"patches\":[{\"fromFieldPath\":\"spec.s\",\"transforms\":[{\"type\":\"string\","
+                               "\"string\":{\"type\":\"Format\",\"fmt\":\"%1000000s\"}}");
+        for (int i = 0; i < 100; i++)
+                buf_append_literal(&b, ",{\"type\":\"string\",\"string\":{\"type\":\"TrimPrefix\",\"trim\":\" \"}}");
+        buf_append_literal(&b, "]}]");
+        message = value_str(
+                value_get(value_item(value_get(answer_template(buf_cstring(&b)), STR("results")), 0), STR("message")));
+        ASSERT_STR(message, STR("cannot render composed resource \"one\" \"FromCompositeFieldPath\" patch at index 0: "
+                                "transform at index 17 returned error: call memory limit of 16777216 bytes exceeded"));
+        budget_bytes = 0;
+        end();
+}
+
 TEST(memory_is_bounded)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -290,12 +347,13 @@ TEST(memory_is_bounded)
 static void check_append(bool is_settled, const char *wanted)
 {
         _cleanup_err_ struct err err = { 0 };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
         struct pt_policy policy = { .to = STR("AppendArray") };
         struct pt_patch patch = { .from.text = STR("spec.list"), .policy = &policy };
         struct pt_object from = { .root = parse("{\"spec\":{\"list\":[1,2]}}") };
         struct pt_object to = { .root = parse("{\"kind\":\"K\",\"spec\":{\"list\":[1]}}"), .is_settled = is_settled };
 
-        ASSERT(pt_apply(&arena, &patch, &from, &to, &err) >= 0);
+        ASSERT(pt_apply(&run, &patch, &from, &to, &err) >= 0);
         ASSERT(to.is_settled);
         check_value("spec.list", value_find(to.root, "spec", "list"), wanted);
 }
@@ -312,13 +370,14 @@ TEST(ints_count_as_doubles_until_an_object_is_settled)
 TEST(an_error_that_is_ignored_leaves_the_edit)
 {
         _cleanup_err_ struct err err = { 0 };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
         struct pt_patch patch = { .from.text = STR("nothing"), .to.text = STR("kind") };
         struct pt_object from = { .root = NULL }, to;
 
         begin();
         from.root = parse("{\"nothing\":null}");
         to = (struct pt_object) { .root = parse("{\"kind\":\"K\"}") };
-        check_error("kind", pt_apply(&arena, &patch, &from, &to, &err), &err, ERR_INVALID,
+        check_error("kind", pt_apply(&run, &patch, &from, &to, &err), &err, ERR_INVALID,
                     "cannot patch to object: Object 'Kind' is missing in '{\"kind\":null}'");
         check_value("kind", to.root, "{\"kind\":null}");
         end();
