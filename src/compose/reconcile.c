@@ -152,9 +152,12 @@ static int fail_composition(struct reconcile *r, struct err *err, struct reconci
 
 /* --- When to come again --- */
 
+/* A tenth more or less; what functions and users ask for may be as long as there is. */
 static int64_t with_jitter(int64_t ns)
 {
-        return ns / 10 * 9 + (int64_t)(random_system_u64() % ((uint64_t)ns / 5 + 1));
+        int64_t least = ns / 10 * 9, more = (int64_t)(random_system_u64() % ((uint64_t)ns / 5 + 1));
+
+        return __builtin_add_overflow(least, more, &ns) ? INT64_MAX : ns;
 }
 
 /* The composite's own word comes before that of the controller, which with watches has none. */

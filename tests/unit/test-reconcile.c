@@ -275,6 +275,24 @@ TEST(a_composite_is_looked_at_again_in_time)
         }
 }
 
+TEST(a_time_may_be_as_long_as_there_is)
+{
+        static const struct {
+                const char *annotation, *answer;
+        } cases[] = { { NULL, "{meta: {ttl: 315576000000s}}" }, { "2562047h47m16s", "{meta: {ttl: 0s}}" } };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                start(SCOPE_CLUSTER, cases[i].answer);
+                options.is_realtime = true;
+                if (cases[i].annotation)
+                        patch(&key, text("{metadata: {annotations: {crossplane.io/poll-interval: '%s'}}}",
+                                         cases[i].annotation));
+                for (int n = 0; n < 20; n++)
+                        ASSERT(reconcile_ok().requeue_after_ns >= INT64_MAX / 10 * 8);
+                tear_down();
+        }
+}
+
 TEST(the_shortest_of_several_ttls_counts)
 {
         struct reconcile_result result;
