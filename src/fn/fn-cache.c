@@ -168,6 +168,11 @@ static void free_items(struct lru *l)
         lru_done(l);
 }
 
+bool fn_cache_has_files(const struct fn_cache *c)
+{
+        return c->directory >= 0;
+}
+
 void fn_cache_free(struct fn_cache *c)
 {
         if (!c)

@@ -35,6 +35,9 @@ struct fn_cached {
         size_t n_watched;
 };
 
+/* Whether it has a directory. */
+bool fn_cache_has_files(const struct fn_cache *c);
+
 /* True with an answer, which lives in the arena. */
 bool fn_cache_get(struct fn_cache *c, struct arena *a, const struct fn_cache_key *key, struct fn_cached *ret);
 

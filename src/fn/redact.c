@@ -33,10 +33,8 @@ static struct value redact_members(struct arena *a, const struct value *data, co
         return object_builder_finish(&b);
 }
 
-const struct value *redact_object_over(struct arena *a, const struct value *object, const struct value *before)
+static const struct value *redact_secret(struct arena *a, const struct value *object, const struct value *before)
 {
-        if (!is_secret(object))
-                return object;
         for (size_t i = 0; i < ARRAY_SIZE(secret_fields); i++) {
                 const struct value *data = value_get(object, secret_fields[i]);
                 struct value redacted;
@@ -47,6 +45,26 @@ const struct value *redact_object_over(struct arena *a, const struct value *obje
                 object = value_with(a, object, secret_fields[i], &redacted);
         }
         return object;
+}
+
+const struct value *redact_object_over(struct arena *a, const struct value *object, const struct value *before)
+{
+        const struct value *edited = object, *inner;
+
+        if (is_secret(object))
+                return redact_secret(a, object, before);
+        VALUE_FOREACH_MEMBER (m, object) {
+                inner = redact_object_over(a, &m->value, value_get(before, m->key));
+                if (inner != &m->value)
+                        edited = value_with(a, edited, m->key, inner);
+        }
+        for (size_t i = 0; value_is_array(object) && i < value_count(object); i++) {
+                inner = redact_object_over(a, value_item(object, i),
+                                           value_is_array(before) ? value_item(before, i) : NULL);
+                if (inner != value_item(object, i))
+                        edited = value_with_item(a, edited, i, inner);
+        }
+        return edited;
 }
 
 const struct value *redact_object(struct arena *a, const struct value *object)
@@ -63,9 +81,22 @@ static const struct value *value_of(struct arena *a, const struct fn_resource *r
         return fn_struct_value(a, &object, &v, NULL) < 0 ? NULL : v;
 }
 
+static bool has_secret(const struct value *v)
+{
+        if (is_secret(v))
+                return true;
+        VALUE_FOREACH_MEMBER (m, v)
+                if (has_secret(&m->value))
+                        return true;
+        for (size_t i = 0; value_is_array(v) && i < value_count(v); i++)
+                if (has_secret(value_item(v, i)))
+                        return true;
+        return false;
+}
+
 static bool resource_has_secrets(struct arena *a, const struct fn_resource *resource)
 {
-        return resource->connection.n > 0 || is_secret(value_of(a, resource));
+        return resource->connection.n > 0 || has_secret(value_of(a, resource));
 }
 
 bool redact_response_has_secrets(struct arena *a, const struct fn_response *rsp)
@@ -95,6 +126,7 @@ static void add(struct redactor *r, struct str secret)
 {
         struct str *more;
 
+        r->has_any |= secret.n > 0;
         if (secret.n < REDACT_MIN_BYTES)
                 return;
         if (r->n == r->capacity) {
@@ -108,10 +140,18 @@ static void add(struct redactor *r, struct str secret)
         r->is_sorted = false;
 }
 
+/* Bytes show up as they are or as the Secret that is made of them has them. */
 static void add_map(struct redactor *r, const struct fn_bytes_map *map)
 {
-        for (size_t i = 0; i < map->n; i++)
+        for (size_t i = 0; i < map->n; i++) {
+                _cleanup_buf_ struct buf b = BUF_INIT(0);
+
                 add(r, map->p[i].bytes);
+                if (map->p[i].bytes.n < REDACT_MIN_BYTES)
+                        continue;
+                base64_encode(&b, map->p[i].bytes, BASE64_STD);
+                add(r, buf_to_arena(&b, r->arena));
+        }
 }
 
 /* What is in a Secret may show up as it is there or as it was before it was encoded. */
@@ -124,17 +164,26 @@ static void add_encoded(struct redactor *r, struct str text)
                 add(r, buf_to_arena(&b, r->arena));
 }
 
+/* All Secrets in it: there are kinds that have whole objects in their spec. */
+static void add_object(struct redactor *r, const struct value *v)
+{
+        for (size_t i = 0; value_is_array(v) && i < value_count(v); i++)
+                add_object(r, value_item(v, i));
+        if (!is_secret(v)) {
+                VALUE_FOREACH_MEMBER (m, v)
+                        add_object(r, &m->value);
+                return;
+        }
+        VALUE_FOREACH_MEMBER (m, value_get(v, STR("data")))
+                add_encoded(r, value_str(&m->value));
+        VALUE_FOREACH_MEMBER (m, value_get(v, STR("stringData")))
+                add(r, value_str(&m->value));
+}
+
 static void add_resource(struct redactor *r, const struct fn_resource *resource)
 {
-        const struct value *object = value_of(r->arena, resource);
-
         add_map(r, &resource->connection);
-        if (!is_secret(object))
-                return;
-        VALUE_FOREACH_MEMBER (m, value_get(object, STR("data")))
-                add_encoded(r, value_str(&m->value));
-        VALUE_FOREACH_MEMBER (m, value_get(object, STR("stringData")))
-                add(r, value_str(&m->value));
+        add_object(r, value_of(r->arena, resource));
 }
 
 void redactor_add_state(struct redactor *r, const struct fn_state *from)
@@ -149,21 +198,24 @@ void redactor_add_state(struct redactor *r, const struct fn_state *from)
                 add_resource(r, &state.resources[i]);
 }
 
-static void add_answers(struct redactor *r, const struct fn_resources_map *map)
+void redactor_add_resources(struct redactor *r, const struct fn_resources *resources)
 {
-        for (size_t i = 0; i < map->n; i++)
-                for (size_t j = 0; j < map->p[i].n_items; j++)
-                        add_resource(r, &map->p[i].items[j]);
+        for (size_t i = 0; i < resources->n_items; i++)
+                add_resource(r, &resources->items[i]);
 }
 
 void redactor_add_request(struct redactor *r, const struct fn_request *req)
 {
+        struct fn_struct input = req->input;
+        const struct value *object = NULL;
+
         for (size_t i = 0; i < req->n_credentials; i++)
                 add_map(r, &req->credentials[i].data);
         redactor_add_state(r, &req->observed);
         redactor_add_state(r, &req->desired);
-        add_answers(r, &req->required_resources);
-        add_answers(r, &req->extra_resources);
+        /* The input itself may be a Secret; those that it has in it are what functions make Secrets of, and mostly no secret yet. */
+        if (fn_struct_value(r->arena, &input, &object, NULL) >= 0 && is_secret(object))
+                add_object(r, object);
 }
 
 /* --- Texts --- */

@@ -204,15 +204,23 @@ static const struct value *state_value(struct arena *a, struct fn_state *s, cons
         return value_put(a, object_builder_finish(&b));
 }
 
-/* The secrets of the request, collected when they are first needed. */
+/* The secrets of the request and of all that was asked for in any of the calls, collected when they are first needed: the last call is
+ * over then. */
 static struct redactor *redactor_of(struct step_state *s)
 {
-        if (!s->redactor) {
-                s->redactor = ARENA_NEW(step_arena(s), struct redactor);
-                redactor_init(s->redactor, step_arena(s));
-                redactor_add_request(s->redactor, &s->req);
-        }
+        if (s->redactor)
+                return s->redactor;
+        s->redactor = ARENA_NEW(step_arena(s), struct redactor);
+        redactor_init(s->redactor, step_arena(s));
+        redactor_add_request(s->redactor, &s->req);
+        for (size_t i = 0; i < s->n_fetches; i++)
+                redactor_add_resources(s->redactor, &s->fetches[i].found);
         return s->redactor;
+}
+
+bool step_saw_secrets(struct step_state *s)
+{
+        return s->req.n_credentials > 0 || redactor_of(s)->has_any;
 }
 
 void step_redact(struct step_state *s, struct fn_response *rsp)

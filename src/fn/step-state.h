@@ -67,6 +67,9 @@ void step_note_watches(struct step_state *s, const struct fn_response *rsp, cons
 void step_redact(struct step_state *s, struct fn_response *rsp);
 void step_redact_error(struct step_state *s, struct err *err);
 
+/* Whether the function was told anything secret, which may be anywhere in its answer. */
+bool step_saw_secrets(struct step_state *s);
+
 void step_note_dependencies(struct step_state *s);
 
 /* Ends the record of a step that went well. */

@@ -345,7 +345,7 @@ static int call_or_recall(struct step_state *s, struct fn_response *rsp, struct 
         step_note_watches(s, rsp, NULL, 0);
         if (cache) {
                 cached = (struct fn_cached) { *rsp, s->record->watched, s->record->n_watched };
-                fn_cache_put(cache, step_arena(s), &key, &cached, s->req.n_credentials > 0);
+                fn_cache_put(cache, step_arena(s), &key, &cached, fn_cache_has_files(cache) && step_saw_secrets(s));
         }
         return 0;
 }

@@ -6,6 +6,10 @@
 #include "fn-cache.h"
 #include "requirements-memory.h"
 
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #define SECOND 1000000000ll
 
 static struct step_context context;
@@ -576,6 +580,132 @@ TEST(secrets_are_not_in_records)
                                          "\"name\":\"s\"}}]");
         }
         tear_down();
+}
+
+/* Asks for a Secret, then for another thing, and tells what it had seen. */
+static int remember(struct run *r, struct fn_request *req, struct fn_response *ret, struct err *err)
+{
+        bool is_first = calls == 1;
+
+        fn_response_init(ret, req);
+        fn_response_require(r->arena, ret,
+                            &(struct fn_selector) { .name = STR("x"),
+                                                    .api_version = is_first ? STR("v1") : STR("e.org/v1"),
+                                                    .kind = is_first ? STR("Secret") : STR("Thing"),
+                                                    .namespace = STR("ns"),
+                                                    .match_name = is_first ? STR("s") : STR("a") });
+        fn_response_add_result(r->arena, ret, FN_SEVERITY_NORMAL, "it was " SECRET_VALUE);
+        return 0;
+}
+
+TEST(secrets_of_earlier_calls_are_not_told)
+{
+        set_up();
+        use(remember, "f-1");
+        run_ok();
+        ASSERT_INT(calls, 3);
+        ASSERT_STR(record.results[0].message, STR("it was **REDACTED**"));
+        tear_down();
+}
+
+/* Puts what it has as connection details into a Secret that another object is made of. */
+static int wrap(struct run *r, struct fn_request *req, struct fn_response *ret, struct err *err)
+{
+        struct fn_resource object = { .name = STR("object") };
+
+        fn_response_init(ret, req);
+        fn_response_add_result(r->arena, ret, FN_SEVERITY_NORMAL, "it is " SECRET_ENCODED);
+        object.object.value = parse(
+                "{\"apiVersion\":\"k.org/"
+                "v1\",\"kind\":\"Object\",\"spec\":{\"list\":[1,{\"apiVersion\":\"v1\",\"kind\":"
+                "\"Secret\",\"data\":{\"a\":\"YQ==\"}}],\"manifest\":{\"apiVersion\":\"v1\",\"kind\":\"Secret\","
+                "\"stringData\":{\"b\":\"other-secret\"}},\"other\":\"other-secret\",\"encoded\":\"" SECRET_ENCODED
+                "\"}}");
+        fn_state_set(r->arena, &ret->desired, &object);
+        return 0;
+}
+
+TEST(secrets_inside_of_others_are_not_told)
+{
+        static const struct fn_bytes connection = { STR_INIT("password"), STR_INIT(SECRET_VALUE) };
+
+        set_up();
+        observed.composite.connection = (struct fn_bytes_map) { &connection, 1 };
+        use(wrap, "f-1");
+        run_ok();
+        ASSERT_STR(record.results[0].message, STR("it is **REDACTED**"));
+        check_value("diff", record.desired_diff,
+                    "[{\"op\":\"add\",\"path\":\"/resources/object\",\"value\":{\"apiVersion\":\"k.org/v1\",\"kind\":"
+                    "\"Object\",\"spec\":{\"list\":[1,{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"data\":{\"a\":"
+                    "\"**REDACTED**\"}}],\"manifest\":{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"stringData\":{\"b\":"
+                    "\"**REDACTED**\"}},\"other\":\"**REDACTED**\",\"encoded\":\"**REDACTED**\"}}}]");
+        tear_down();
+}
+
+/* Says what it is given as its input. */
+static int repeat_input(struct run *r, struct fn_request *req, struct fn_response *ret, struct err *err)
+{
+        fn_response_init(ret, req);
+        fn_response_add_result(r->arena, ret, FN_SEVERITY_NORMAL, SECRET_VALUE " is " SECRET_ENCODED);
+        return 0;
+}
+
+TEST(an_input_that_is_a_secret_is_not_told)
+{
+        set_up();
+        use(repeat_input, "f-1");
+        step.input_ref = parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"name\":\"s\"}");
+        run_ok();
+        ASSERT_STR(record.results[0].message, STR("**REDACTED** is **REDACTED**"));
+        tear_down();
+}
+
+static void remove_all(const char *directory)
+{
+        DIR *d = opendir(directory);
+        struct dirent *e;
+
+        ASSERT(d);
+        while ((e = readdir(d)))
+                if (e->d_name[0] != '.')
+                        unlinkat(dirfd(d), e->d_name, 0);
+        closedir(d);
+        ASSERT(rmdir(directory) == 0);
+}
+
+/* Of a run of its own: what was observed is not encoded yet. */
+static size_t files_after_a_run(void)
+{
+        observed.encoded = STR_NONE;
+        run_ok();
+        ASSERT(!record.was_cached);
+        return fn_cache_stats(context.cache).n_files;
+}
+
+TEST(what_was_made_of_secrets_is_not_on_disk)
+{
+        static const struct fn_bytes connection = { STR_INIT("p"), STR_INIT("pw") };
+        char directory[] = "/tmp/weft-step-XXXXXX";
+
+        ASSERT(mkdtemp(directory));
+        set_up();
+        ASSERT(fn_cache_new(&(struct fn_cache_options) { .directory = str_from(directory) }, &context.cache, NULL) >=
+               0);
+        turn_on(FEATURE_FUNCTION_RESPONSE_CACHE);
+        use(greet, "f-1");
+        ASSERT_INT(files_after_a_run(), 1);
+        observed.composite.connection = (struct fn_bytes_map) { &connection, 1 };
+        ASSERT_INT(files_after_a_run(), 1);
+        observed.composite.connection = (struct fn_bytes_map) { 0 };
+        step.input_ref = parse("{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"name\":\"s\"}");
+        ASSERT_INT(files_after_a_run(), 1);
+        step.input_ref = NULL;
+        calls = 0;
+        use(remember, "f-2");
+        ASSERT_INT(files_after_a_run(), 1);
+        ASSERT_INT(fn_cache_stats(context.cache).n_entries, 4);
+        tear_down();
+        remove_all(directory);
 }
 
 static int repeat_observed(struct run *r, struct fn_request *req, struct fn_response *ret, struct err *err)
