@@ -36,6 +36,44 @@ bool selection_is_optional(const struct selection_policy *policy)
         return policy && str_equal(policy->resolution, STR("Optional"));
 }
 
+/* --- Entries of maps --- */
+
+struct named {
+        struct str name;
+        const char *entry;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+        const struct named *x = a, *y = b;
+        int order = str_compare(x->name, y->name);
+
+        return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static_assert(offsetof(struct fn_label, key) == 0, "a label begins with its key");
+static_assert(offsetof(struct fn_selector, name) == 0, "a selector begins with its name");
+
+/* A copy by name of entries that begin with their names. The last of a name counts. */
+static void *sort_entries(struct arena *a, const void *entries, size_t *n, size_t size_bytes)
+{
+        struct named *order = ARENA_NEW_ARRAY(a, struct named, *n + 1);
+        char *sorted = arena_alloc_array(a, *n + 1, size_bytes);
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < *n; i++) {
+                const char *entry = (const char *)entries + i * size_bytes;
+
+                order[i] = (struct named) { *(const struct str *)entry, entry };
+        }
+        qsort(order, *n, sizeof(*order), compare_named);
+        for (size_t i = 0; i < *n; i++)
+                if (i + 1 == *n || !str_equal(order[i].name, order[i + 1].name))
+                        memcpy(sorted + n_kept++ * size_bytes, order[i].entry, size_bytes);
+        *n = n_kept;
+        return sorted;
+}
+
 /* --- Labels --- */
 
 /* 1 and the value, or 0 for a label that is left out. */
@@ -63,20 +101,6 @@ static int label_value(struct arena *a, const struct selection_label *label, con
                         STR_ARG(go_quote(a, label->value_from_field_path)));
 }
 
-/* Keeps the labels by key; a later one of the same key replaces the earlier. */
-static void put_label(struct fn_label *labels, size_t *n, struct fn_label label)
-{
-        size_t at = 0;
-
-        while (at < *n && str_compare(labels[at].key, label.key) < 0)
-                at++;
-        if (at == *n || !str_equal(labels[at].key, label.key)) {
-                memmove(&labels[at + 1], &labels[at], (*n - at) * sizeof(*labels));
-                ++*n;
-        }
-        labels[at] = label;
-}
-
 /* Puts the labels of a selector, by key, into *ret; values may come from the observed composite resource. Without any label has_labels
  * is false. */
 static int add_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
@@ -93,9 +117,9 @@ static int add_labels(struct arena *a, const struct selection_selector *selector
                 if (r < 0)
                         return r;
                 if (r > 0)
-                        put_label(labels, &n, (struct fn_label) { label->key.p ? label->key : STR(""), value });
+                        labels[n++] = (struct fn_label) { label->key.p ? label->key : STR(""), value };
         }
-        ret->labels = labels;
+        ret->labels = sort_entries(a, labels, &n, sizeof(*labels));
         ret->n_labels = n;
         ret->has_labels = n > 0;
         return 0;
@@ -114,8 +138,9 @@ static int find_composite(struct arena *a, struct fn_request *req, const struct 
         return r;
 }
 
-static int require(struct arena *a, const struct selection_source *source, const struct value *composite,
-                   struct fn_response *rsp, struct err *err)
+/* 1 and the selector, or 0 for a source that is left out. */
+static int select_from(struct arena *a, const struct selection_source *source, const struct value *composite,
+                       struct fn_selector *ret, struct err *err)
 {
         struct fn_selector s = source->wanted;
         enum selection_type type = selection_type(source->type);
@@ -136,27 +161,29 @@ static int require(struct arena *a, const struct selection_source *source, const
                 if (r < 0 || !s.has_labels)
                         return r;
         }
-        fn_response_require(a, rsp, &s);
-        return 0;
+        *ret = s;
+        return 1;
 }
 
 int selection_require(struct arena *a, struct fn_request *req, const struct selection_source *sources, size_t n,
                       struct fn_response *rsp, struct err *err)
 {
+        struct fn_selector *selectors = ARENA_NEW_ARRAY(a, struct fn_selector, n + 1);
         const struct value *composite;
+        size_t n_selectors = 0;
         int r = find_composite(a, req, &composite, err);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < n; i++) {
-                r = require(a, &sources[i], composite, rsp, err);
-                if (r >= 0)
-                        r = arena_check(a, err);
-                if (r < 0) {
-                        rsp->requirements = (struct fn_requirements) { 0 };
+                r = select_from(a, &sources[i], composite, &selectors[n_selectors], err);
+                if (r > 0)
+                        n_selectors++;
+                if (r < 0 || (r = arena_check(a, err)) < 0)
                         return r;
-                }
         }
+        rsp->requirements.resources = sort_entries(a, selectors, &n_selectors, sizeof(*selectors));
+        rsp->requirements.n_resources = n_selectors;
         rsp->requirements.is_present = true;
         return 0;
 }

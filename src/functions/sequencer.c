@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "bounds.h"
 #include "buf.h"
 #include "desired.h"
 #include "digest.h"
@@ -52,15 +53,25 @@ struct added {
         size_t position;
 };
 
+/* An element of the rule at hand. */
+struct element {
+        struct regex *re; /* compiled when it is reached */
+        size_t version;   /* of the desired resources that were counted; 0: none */
+        size_t n;         /* of them match */
+        size_t n_ready;
+};
+
 /* One call. */
 struct sequencer {
+        struct run *run;
         struct arena *arena;
         const struct sequencer_input *input;
         struct fn_state *observed;
         struct fn_state desired;       /* as it will be */
         struct fn_resource *resources; /* those of it, to change in place */
-        struct regex **patterns;       /* of the rule at hand: its elements, compiled when they are reached */
-        struct added *added;           /* by the rule at hand */
+        size_t version;                /* counts the changes of which there are */
+        struct element *elements;
+        struct added *added; /* by the rule at hand */
         size_t n_added;
         size_t added_capacity;
         struct fn_response *rsp;
@@ -85,10 +96,11 @@ static int compile(struct sequencer *s, struct str element, struct regex **ret)
 
 static int pattern(struct sequencer *s, const struct sequencer_rule *rule, size_t i, const struct regex **ret)
 {
-        const struct str *elements = rule->sequence.p;
-        int r = s->patterns[i] ? 0 : compile(s, elements[i], &s->patterns[i]);
+        const struct str *texts = rule->sequence.p;
+        struct element *e = &s->elements[i];
+        int r = e->re ? 0 : compile(s, texts[i], &e->re);
 
-        *ret = s->patterns[i];
+        *ret = e->re;
         return r;
 }
 
@@ -254,6 +266,7 @@ static void merge_added(struct sequencer *s)
         s->desired.resources = s->resources = merged;
         s->desired.n_resources = n;
         s->n_added = 0;
+        s->version++;
 }
 
 /* Protects what matches `before`, desired and observed, from being deleted before the user is. */
@@ -291,7 +304,9 @@ static int protect_pair(struct sequencer *s, const struct sequencer_rule *rule, 
 
                 if (!regex_matches(after, user->name))
                         continue;
-                r = object_of(s, user, &by);
+                r = bounds_check(s->run, s->err);
+                if (r >= 0)
+                        r = object_of(s, user, &by);
                 if (r >= 0 && !is_usage(by))
                         r = protect(s, user, by, before);
         }
@@ -323,6 +338,7 @@ static int hold_back(struct sequencer *s, const struct regex *re)
                         s->resources[n++] = *resource;
         }
         s->desired.n_resources = n;
+        s->version += n != n_before;
         if (n == n_before || !s->input->reset_composite_readiness.value)
                 return 0;
         if (!s->desired.has_composite)
@@ -332,36 +348,39 @@ static int hold_back(struct sequencer *s, const struct regex *re)
         return 0;
 }
 
-/* How many desired resources match, and how many of them are ready. */
-static void count(const struct sequencer *s, const struct regex *re, size_t *ret_n, size_t *ret_ready)
+/* How many desired resources match, and how many of them are ready; counted once until there are others. */
+static void count(const struct sequencer *s, struct element *e)
 {
-        *ret_n = *ret_ready = 0;
+        if (e->version == s->version)
+                return;
+        e->version = s->version;
+        e->n = e->n_ready = 0;
         for (size_t i = 0; i < s->desired.n_resources; i++)
-                if (regex_matches(re, s->resources[i].name)) {
-                        ++*ret_n;
-                        *ret_ready += s->resources[i].ready == FN_READY_TRUE;
+                if (regex_matches(e->re, s->resources[i].name)) {
+                        e->n++;
+                        e->n_ready += s->resources[i].ready == FN_READY_TRUE;
                 }
 }
 
 /* 1 when element i has to wait for element j before it, and was held back. */
 static int wait_for(struct sequencer *s, const struct sequencer_rule *rule, size_t i, size_t j)
 {
-        const struct str *elements = rule->sequence.p;
+        const struct str *texts = rule->sequence.p;
+        struct element *counted = &s->elements[j];
         const struct regex *re, *re_before;
         struct str element, before;
-        size_t n, n_ready;
         int r = pattern(s, rule, j, &re_before);
 
         if (r >= 0)
                 r = pattern(s, rule, i, &re);
         if (r < 0)
                 return r;
-        count(s, re_before, &n, &n_ready);
-        if (n > 0 && n == n_ready)
+        count(s, counted);
+        if (counted->n > 0 && counted->n == counted->n_ready)
                 return 0;
-        element = go_quote(s->arena, elements[i]);
-        before = go_quote(s->arena, elements[j]);
-        if (n == 0)
+        element = go_quote(s->arena, texts[i]);
+        before = go_quote(s->arena, texts[j]);
+        if (counted->n == 0)
                 fn_response_add_result(s->arena, s->rsp, FN_SEVERITY_NORMAL,
                                        "Delaying creation of resource(s) matching %.*s because %.*s does not exist yet",
                                        STR_ARG(element), STR_ARG(before));
@@ -369,7 +388,7 @@ static int wait_for(struct sequencer *s, const struct sequencer_rule *rule, size
                 fn_response_add_result(
                         s->arena, s->rsp, FN_SEVERITY_NORMAL,
                         "Delaying creation of resource(s) matching %.*s because %.*s is not fully ready (%zu of %zu)",
-                        STR_ARG(element), STR_ARG(before), n_ready, n);
+                        STR_ARG(element), STR_ARG(before), counted->n_ready, counted->n);
         r = hold_back(s, re);
         return r < 0 ? r : 1;
 }
@@ -385,7 +404,7 @@ static int sequence_creation(struct sequencer *s, const struct sequencer_rule *r
                         continue;
                 for (size_t j = 0; r == 0 && j < i; j++)
                         r = wait_for(s, rule, i, j);
-                if (r < 0 || (r = arena_check(s->arena, s->err)) < 0)
+                if (r < 0 || (r = bounds_check(s->run, s->err)) < 0)
                         return r;
         }
         return 0;
@@ -418,10 +437,10 @@ static int apply_with_patterns(struct sequencer *s, const struct sequencer_rule 
 {
         int r;
 
-        s->patterns = ARENA_NEW_ARRAY(s->arena, struct regex *, rule->sequence.n + 1);
+        s->elements = ARENA_NEW_ARRAY(s->arena, struct element, rule->sequence.n + 1);
         r = apply_rule(s, rule);
         for (size_t i = 0; i < rule->sequence.n; i++)
-                regex_free(s->patterns[i]);
+                regex_free(s->elements[i].re);
         return r;
 }
 
@@ -432,6 +451,7 @@ static int read_state(struct sequencer *s, struct fn_request *req)
         if (r < 0)
                 return r;
         s->observed = &req->observed;
+        s->version = 1;
         s->desired = req->desired;
         return desired_rebuild(s->arena, &s->desired, &s->resources, s->err);
 }
@@ -465,7 +485,7 @@ static int run_sequencer(struct run *run, struct fn_request *req, struct fn_resp
 {
         _cleanup_err_ struct err problem = { 0 };
         struct sequencer_input input = { 0 };
-        struct sequencer s = { .arena = run->arena, .input = &input, .rsp = rsp, .err = &problem };
+        struct sequencer s = { .run = run, .arena = run->arena, .input = &input, .rsp = rsp, .err = &problem };
 
         fn_response_init(rsp, req);
         if (answer(&s, req, &input) >= 0)

@@ -348,3 +348,24 @@ TEST(patch_and_transform_can_choose_configs_itself)
         CHECK_CASES("function-patch-and-transform", cases);
         CHECK_FATAL("function-patch-and-transform", refusals);
 }
+
+/* Asking costs what is asked for. */
+TEST(asks_for_many_configs)
+{
+        _cleanup_buf_ struct buf input = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena a;
+        struct function_case c = { .name = "many", .request = "{}" };
+        const struct value *rsp, *needed;
+
+        buf_append_literal(&input, "{\"spec\":{\"environmentConfigs\":[{\"ref\":{\"name\":\"a\"}}");
+        for (int i = 1; i < 3000; i++)
+                buf_append_literal(&input, ",{\"ref\":{\"name\":\"a\"}}");
+        buf_append_literal(&input, "]}}");
+        c.input = buf_cstring(&input);
+        arena_init(&a, "test", 64 << 20);
+        ASSERT(call_function(&a, FUNCTION, &c, false, &rsp, &err) >= 0);
+        needed = value_find(rsp, "requirements", "resources");
+        ASSERT(value_count(needed) == 3000);
+        ASSERT(value_is_object(value_get(needed, STR("environment-config-2999"))));
+}

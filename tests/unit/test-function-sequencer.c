@@ -279,3 +279,44 @@ TEST(a_pattern_that_does_not_compile_while_usages_are_built_fails_the_call)
         ASSERT(call_function(&a, FUNCTION, &wrong, false, &rsp, &err) < 0);
         ASSERT_TEXT(err_message(&err), "cannot compile regex (: error parsing regexp: missing closing ): `^($`");
 }
+
+/* Elements and resources multiply: the work ends when the call's time does, be it over creation or usages. */
+TEST(the_deadline_ends_it)
+{
+        static const struct function_case cases[] = {
+                { "creation", RULES("{sequence: [a, b]}"), "{desired: {resources: {a: " READY ", b: " READY "}}}" },
+                { "usages", "{enableDeletionSequencing: true, rules: [{sequence: [a, b]}]}",
+                  "{observed: {resources: {a: {resource: {}}, b: {resource: {}}}}, desired: {resources: {a: " READY
+                  ", b: " READY "}}}" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_err_ struct err err = { 0 };
+                _cleanup_arena_ struct arena a;
+                struct run run = { .arena = &a, .deadline = deadline_after_ms(-1) };
+                struct fn_request req;
+                struct fn_response rsp;
+                int r;
+
+                arena_init(&a, "test", 0);
+                read_request(&a, &cases[i], false, &req);
+                r = function_sequencer.run(&run, &req, &rsp, &err);
+                ASSERT_STR_CASE(cases[i].name, r < 0 ? str_from(err_message(&err)) : rsp.results[0].message,
+                                STR("the deadline of the call has passed"));
+        }
+}
+
+/* What an element matches is counted anew when some of it was held back. */
+TEST(counts_again_what_has_changed)
+{
+        static const struct function_case cases[] = {
+                { "an element that was counted before", RULES("{sequence: ['[ab]', a, d]}"),
+                  "{desired: {resources: {a: " READY ", b: {resource: {}}, d: {resource: {}}}}}",
+                  "{desired: {resources: {b: {resource: {}}}}, results: [" NORMAL(
+                          "Delaying creation of resource(s) matching \"a\" because \"[ab]\" is not fully ready (1 of "
+                          "2)") ", " NORMAL("Delaying creation of resource(s) matching \"d\" because \"[ab]\" is not "
+                                            "fully ready (0 of 1)") "]}" },
+        };
+
+        CHECK_CASES(FUNCTION, cases);
+}

@@ -310,7 +310,6 @@ TEST(expressions_are_bounded)
 TEST(the_memory_of_transforms_is_bounded)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
-        struct str message;
 
         begin();
         budget_bytes = 16 << 20;
@@ -319,10 +318,7 @@ TEST(the_memory_of_transforms_is_bounded)
         for (int i = 0; i < 100; i++)
                 buf_append_literal(&b, ",{\"type\":\"string\",\"string\":{\"type\":\"TrimPrefix\",\"trim\":\" \"}}");
         buf_append_literal(&b, "]}]");
-        message = value_str(
-                value_get(value_item(value_get(answer_template(buf_cstring(&b)), STR("results")), 0), STR("message")));
-        ASSERT_STR(message, STR("cannot render composed resource \"one\" \"FromCompositeFieldPath\" patch at index 0: "
-                                "transform at index 17 returned error: call memory limit of 16777216 bytes exceeded"));
+        check_mentions(buf_cstring(&b), "returned error: call memory limit of 16777216 bytes exceeded");
         budget_bytes = 0;
         end();
 }
