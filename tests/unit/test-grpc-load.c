@@ -129,7 +129,7 @@ static void call_once(struct crowd *w, const char *method, int64_t timeout_ms, i
                 atomic_fetch_add(&w->n_failed, 1);
         }
         /* Beyond what a loaded machine may need to wake a thread. */
-        if (clock_mono_ns() - begun_ns > (timeout_ms + 5000) * NS_PER_MS)
+        if (clock_mono_ns() - begun_ns > (timeout_ms + 20000) * NS_PER_MS)
                 atomic_fetch_add(&w->n_late, 1);
         bytes_unref(reply.response);
 }
