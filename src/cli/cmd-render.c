@@ -134,7 +134,7 @@ static bool has_standard_input(struct arguments arguments)
         return false;
 }
 
-/* The old render has no records of steps, and one layout. */
+/* The old render has no records of steps, and one layout, and says where functions are in their files alone. */
 static const char *not_in_compat(const struct settings *settings)
 {
         static const char *const flags[] = { "steps", "until-stable" };
@@ -144,6 +144,8 @@ static const char *not_in_compat(const struct settings *settings)
                         return flags[i];
         if (settings_str(settings, "explain").n)
                 return "explain";
+        if (settings_list(settings, "function").n)
+                return "function";
         return settings_int(settings, "output") != 0 ? "output" : NULL;
 }
 

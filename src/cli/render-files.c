@@ -1,5 +1,6 @@
 #include "render-files.h"
 
+#include "input.h"
 #include "settings.h"
 
 #include <sys/stat.h>
@@ -82,7 +83,7 @@ static int load_one(struct arena *a, const char *path, struct render_files *file
         manifests_init(&m, a);
         r = manifests_load(&m, str_from(path), err);
         if (r >= 0 && m.n == 0)
-                r = err_set(err, ERR_INVALID, "%s has no objects", path);
+                r = err_set(err, ERR_INVALID, "%.*s has no objects", STR_ARG(input_name(path)));
         for (size_t i = 0; r >= 0 && i < m.n; i++)
                 r = sort_in(files, &m.p[i], err);
         return r;

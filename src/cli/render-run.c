@@ -42,7 +42,8 @@ static int add_context(struct arena *a, struct object_builder *b, struct str pai
         int r;
 
         if (!str_split(&rest, '=', &key))
-                return err_set(err, ERR_INVALID, "\"%.*s\" is no KEY=VALUE", STR_ARG(pair));
+                return err_set(err, ERR_INVALID, "--context-%s: \"%.*s\" is no KEY=%s", is_file ? "files" : "values",
+                               STR_ARG(pair), is_file ? "PATH" : "YAML");
         if (is_file) {
                 r = input_read(arena_cstring(a, rest), &text, err);
                 if (r < 0)
