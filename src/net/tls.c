@@ -40,10 +40,18 @@ struct tls_config {
         unsigned generation;
 };
 
+/* A part of OpenSSL that passes on another's error says no more than whose it is (`PEM lib`); what is wrong came first. */
+static unsigned long telling_error(void)
+{
+        unsigned long last = ERR_peek_last_error();
+
+        return ERR_GET_REASON(last) & ERR_RFLAG_COMMON ? ERR_peek_error() : last;
+}
+
 int tls_error(struct err *err, const char *format, ...)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0);
-        unsigned long code = ERR_peek_last_error();
+        unsigned long code = telling_error();
         const char *reason = code ? ERR_reason_error_string(code) : NULL;
         va_list arguments;
 

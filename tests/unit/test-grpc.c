@@ -509,7 +509,8 @@ TEST(broken_files)
         static const struct {
                 const char *file, *text, *error;
         } cases[] = {
-                { "tls.crt", "nonsense", "cannot use the certificate in" },
+                { "tls.crt", "nonsense", "tls.crt: no start line" },
+                { "tls.crt", "", "tls.crt: no start line" },
                 { "tls.key", "nonsense", "cannot use the private key in" },
                 { "ca.crt", "nonsense", "cannot use the certificate authorities in" },
                 { "tls.key", NULL, "does not belong to the certificate in" }, /* another's */
