@@ -25,7 +25,7 @@ static void append_desired(struct arena *a, const struct fn_state *desired, stru
 static int answer(const struct builtin_function *f, struct arena *a, struct str bytes, struct buf *ret)
 {
         _cleanup_buf_ struct buf before = BUF_INIT(0), after = BUF_INIT(0);
-        struct run run = { .arena = a };
+        struct run run = { .arena = a, .deadline = DEADLINE_NONE };
         struct fn_request req;
         struct fn_response rsp;
         int r = fn_request_decode(a, bytes, &req, NULL);
