@@ -1,8 +1,8 @@
 /* Keeping secret values out of what people read: records, events, conditions, errors (DESIGN 6.8).
  *
- * Secret are the values of connection details, of credentials, and of data and stringData of Secrets, also of those inside of other objects;
- * their keys are not. In objects they are replaced where they stand; in texts that functions write, wherever they occur. Values shorter than REDACT_MIN_BYTES are not looked
- * for in texts: they could not be told from ordinary words. */
+ * Secret are the values of connection details, of credentials, and of data and stringData of Secrets, also of those inside of
+ * other objects; their keys are not. In objects they are replaced where they stand; in texts that functions write, wherever they
+ * occur. Values shorter than REDACT_MIN_BYTES are not looked for in texts: they could not be told from ordinary words. */
 #pragma once
 
 #include "message.h"
