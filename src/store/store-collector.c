@@ -57,8 +57,21 @@ void collector_add_object(struct store *s, char type, uint64_t head)
 
 static void free_task(struct task *t)
 {
+        if (!t)
+                return;
         free(t->id);
         free(t);
+}
+
+/* What is gone waits for no kind. */
+static void forget_object(struct work *w, uint64_t head)
+{
+        char id[18];
+
+        if (w->deferred.n == 0)
+                return;
+        snprintf(id, sizeof(id), "o%016llx", (unsigned long long)head);
+        free_task(map_remove(&w->deferred, str_from(id)));
 }
 
 /* A task that comes back from a list it was put aside on; it may have been asked for again meanwhile. */
@@ -74,13 +87,21 @@ void collector_kinds_changed(struct store *s)
 {
         struct work *w = &s->work;
 
-        while (w->deferred) {
-                struct task *t = w->deferred;
-
-                w->deferred = t->next;
-                resume_task(w, t);
-        }
+        for (struct map_entry *e; (e = map_first(&w->deferred));)
+                resume_task(w, map_remove(&w->deferred, e->key));
         wake(w);
+}
+
+static uint64_t head_of(const char *id)
+{
+        return strtoull(id + 1, NULL, 16);
+}
+
+/* The object may have gone while it was looked at. */
+static void defer_task(struct store *s, struct task *t)
+{
+        if (!index_has(s, head_of(t->id)) || !map_add(&s->work.deferred, str_from(t->id), t))
+                free_task(t);
 }
 
 static void delay_task(struct work *w, struct task *t)
@@ -88,6 +109,10 @@ static void delay_task(struct work *w, struct task *t)
         struct task **at = &w->delayed;
         int64_t ms = RETRY_FIRST_MS;
 
+        if (!map_add(&w->delayed_ids, str_from(t->id), t)) {
+                free_task(t);
+                return;
+        }
         for (unsigned i = 0; i < t->failures && ms < RETRY_MOST_MS; i++)
                 ms *= 2;
         t->failures++;
@@ -104,6 +129,7 @@ static void resume_delayed(struct work *w)
                 struct task *t = w->delayed;
 
                 w->delayed = t->next;
+                map_remove(&w->delayed_ids, str_from(t->id));
                 resume_task(w, t);
         }
 }
@@ -148,6 +174,8 @@ static void notice_removed(struct store *s, struct entry *e, const struct facts 
 {
         const struct table *t = e->table;
 
+        if (before->uid)
+                forget_object(&s->work, before->uid);
         if (before->uid && index_has(s, index_owner_of_uid(before->uid)))
                 collector_add_object(s, 'd', before->uid);
         if (s->n_terminating_namespaces && e->n_namespace) {
@@ -180,7 +208,7 @@ void collector_notice(struct store *s, struct entry *e, const struct facts *befo
 static int run_task(struct store *s, struct run *run, const char *id, struct err *err)
 {
         struct str about = str_from(id + 1);
-        uint64_t head = id[0] == 'o' || id[0] == 'd' ? strtoull(id + 1, NULL, 16) : 0;
+        uint64_t head = id[0] == 'o' || id[0] == 'd' ? head_of(id) : 0;
 
         run->user = (struct user) { .name = STR("system:serviceaccount:kube-system:generic-garbage-collector") };
         run->cause = STR("garbage collection");
@@ -215,13 +243,14 @@ static int perform(struct store *s, const char *id)
 }
 
 /* Under the mutex: what becomes of a task that was tried. */
-static void finish_task(struct work *w, struct task *t, int r)
+static void finish_task(struct store *s, struct task *t, int r)
 {
+        struct work *w = &s->work;
+
         if (r == 0 || w->is_closed) {
                 free_task(t);
         } else if (r == TASK_DEFERRED) {
-                t->next = w->deferred;
-                w->deferred = t;
+                defer_task(s, t);
         } else if (r == ERR_CONFLICT && t->failures < 100) {
                 t->failures++;
                 resume_task(w, t);
@@ -265,7 +294,7 @@ static void collect(void *arg)
                 r = perform(s, t->id);
                 mutex_lock(&s->mutex);
                 w->is_busy = false;
-                finish_task(w, t, r);
+                finish_task(s, t, r);
         }
         mutex_unlock(&s->mutex);
 }
@@ -298,8 +327,11 @@ void collector_stop(struct store *s)
         }
         free_tasks(w->first);
         free_tasks(w->delayed);
-        free_tasks(w->deferred);
+        for (struct map_entry *e = map_first(&w->deferred); e; e = map_next(&w->deferred, e))
+                free_task(e->value);
         map_done(&w->ids);
+        map_done(&w->delayed_ids);
+        map_done(&w->deferred);
 }
 
 int collector_settle(struct store *s, struct run *run, struct err *err)

@@ -102,7 +102,8 @@ struct work {
         struct map ids; /* of those in the list */
         struct task *first, *last;
         struct task *delayed;   /* by time */
-        struct task *deferred;  /* until another kind is served */
+        struct map delayed_ids; /* of those: what is asked for again and again waits once */
+        struct map deferred;    /* by id: until another kind is served */
         struct waiters waiters; /* the collector */
         struct waiters settlers;
         bool is_busy;
@@ -321,7 +322,7 @@ void collector_add_object(struct store *s, char type, uint64_t uid);
 void collector_kinds_changed(struct store *s);
 int collector_settle(struct store *s, struct run *run, struct err *err);
 
-#define TASK_DEFERRED 1 /* what a task returns when it needs a kind that is not served */
+#define TASK_DEFERRED 1 /* what a task about an object returns when it needs a kind that is not served */
 
 /* --- store-gc.c --- */
 

@@ -1,5 +1,7 @@
 #include "store-test.h"
 
+#include "store-state.h"
+
 static struct gvk cluster_gvk(void)
 {
         return (struct gvk) { STR("example.org"), STR("v1"), STR("Cluster") };
@@ -271,6 +273,64 @@ TEST(what_was_refused_is_tried_again)
                 MUST(&f, watch_next(w, &f.run, &e, &f.err));
         ASSERT(!is_there(&f, "child"));
         watch_free(w);
+}
+
+/* What the collector has put aside. */
+static size_t count_waiting(struct fixture *f)
+{
+        struct work *w = &f->store->work;
+        size_t n;
+
+        mutex_lock(&f->store->mutex);
+        n = w->deferred.n;
+        for (const struct task *t = w->delayed; t; t = t->next)
+                n++;
+        mutex_unlock(&f->store->mutex);
+        return n;
+}
+
+static void touch(struct fixture *f, const char *name, int n)
+{
+        struct write_result result;
+
+        for (int i = 0; i < n; i++) {
+                MUST(f, merge(f, in_default(name), JSON(f, "{'metadata':{'annotations':{'n':'%d'}}}", i), &result));
+                settle(f);
+        }
+}
+
+TEST(what_is_refused_waits_once)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct gate gate = { .is_closed = true };
+        struct admission_hook hook = { .name = "gate", .admit = refuse, .arg = &gate };
+
+        fixture_init(&f);
+        store_add_hook(f.store, &hook);
+        make(&f, "owner", "");
+        make_owned(&f, "child", "owner", "");
+        MUST(&f, delete_with(&f, in_default("owner"), PROPAGATE_BACKGROUND));
+        settle(&f);
+        touch(&f, "child", 20);
+        ASSERT(count_waiting(&f) <= 1); /* none while it is being tried */
+        ASSERT(gate.n_refused > 20);
+}
+
+TEST(what_waits_for_a_kind_waits_once_and_as_long_as_it_is_there)
+{
+        _cleanup_fixture_ struct fixture f;
+        int i;
+
+        fixture_init(&f);
+        for (i = 0; i < 20; i++) {
+                make(&f, "child",
+                     "'ownerReferences':[{'apiVersion':'example.org/v1','kind':'Unheard','name':'x','uid':'x'}]");
+                touch(&f, "child", 5);
+                ASSERT(count_waiting(&f) == 1);
+                MUST(&f, delete_with(&f, in_default("child"), PROPAGATE_BACKGROUND));
+                settle(&f);
+                ASSERT(count_waiting(&f) == 0);
+        }
 }
 
 /* --- Namespaces --- */
