@@ -118,15 +118,21 @@ void history_done(struct store *s)
 
 struct event *history_after(const struct store *s, const struct table *t, uint64_t version)
 {
-        struct event *e = history_at(s, version);
+        struct event *e = history_at(s, version), *own = t->first;
+        uint64_t next = version;
 
         if (!t->last || t->last->version <= version)
                 return NULL;
         if (e && e->entry->table == t)
                 return e->next;
-        for (e = t->first; e && e->version <= version;)
-                e = e->next;
-        return e;
+        /* From the table's first event and from the version at once: what is found first costs the least. */
+        while (own->version <= version) {
+                e = history_at(s, ++next);
+                if (e && e->entry->table == t)
+                        return e;
+                own = own->next;
+        }
+        return own;
 }
 
 struct object *history_object(const struct entry *entry, uint64_t version, uint32_t *ret_serial)
