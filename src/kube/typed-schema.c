@@ -164,6 +164,14 @@ static void shape_of_fixed(struct shape *s, const struct fixed_type *t)
         s->n_keys = (uint32_t)t->n_keys;
 }
 
+/* Where a format says more about a string, upstream takes any scalar; but for bytes. */
+static enum scalar scalar_of_string(const struct schema_node *n)
+{
+        struct str format = schema_node_format(n);
+
+        return format.n == 0 || str_equal(format, STR("byte")) ? SCALAR_STRING : SCALAR_UNTYPED;
+}
+
 static void shape_of_node(struct shape *s, const struct schema_node *n, const struct value *v)
 {
         switch (schema_node_type(n)) {
@@ -178,7 +186,7 @@ static void shape_of_node(struct shape *s, const struct schema_node *n, const st
                         s->n_keys = (uint32_t)schema_node_list_keys(n, &s->keys);
                 break;
         case SCHEMA_STRING:
-                s->scalar = SCALAR_STRING;
+                s->scalar = scalar_of_string(n);
                 break;
         case SCHEMA_INTEGER:
         case SCHEMA_NUMBER:

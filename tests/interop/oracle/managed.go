@@ -95,7 +95,7 @@ func newManagedWorld(schemas map[string]json.RawMessage) managedWorld {
 	}
 	specs := []*spec3.OpenAPI{}
 	for _, v := range names {
-		s, err := builder.BuildOpenAPIV3(crd, v, builder.Options{StripValueValidation: true, StripNullable: true, AllowNonStructural: true})
+		s, err := builder.BuildOpenAPIV3(crd, v, builder.Options{StripNullable: true, AllowNonStructural: true})
 		if err != nil {
 			fail("%v", err)
 		}

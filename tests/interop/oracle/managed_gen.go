@@ -659,7 +659,32 @@ func (g *managedGen) life() managedCase {
 	return c
 }
 
+// Scalars of all types and formats, given what they are and what they are not.
+func genManagedScalars(emit func(c any)) {
+	for _, kind := range []string{"string", "integer", "number", "boolean"} {
+		for _, format := range []string{"", "date-time", "date", "byte", "int-or-string", "int32", "double", "uuid", "x"} {
+			scalar := obj{"type": kind}
+			if format != "" {
+				scalar["format"] = format
+			}
+			properties := obj{"f": scalar, "l": obj{"type": "array", "x-kubernetes-list-type": "set", "items": scalar}, "m": obj{"type": "object", "additionalProperties": scalar}}
+			schema := mustMarshal(obj{"type": "object", "properties": obj{"spec": obj{"type": "object", "properties": properties}}})
+			for _, v := range []any{false, 5, 1.5, "x", []any{1}, obj{"a": 1}, nil} {
+				for _, spec := range []obj{{"f": v}, {"l": []any{v}}, {"l": []any{v, v}}, {"m": obj{"a": v}}} {
+					object := obj{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": obj{"name": "w"}, "spec": spec}
+					c := managedCase{Schemas: []map[string]json.RawMessage{{"v1": schema}}}
+					for _, op := range []string{"apply", "update"} {
+						c.Steps = append(c.Steps, managedStep{Op: op, Version: "v1", Manager: "m1", Object: object})
+					}
+					emit(c)
+				}
+			}
+		}
+	}
+}
+
 func genManaged(r *rand.Rand, count int, emit func(c any)) {
+	genManagedScalars(emit)
 	for i := 0; i < count; {
 		g := &managedGen{r: r}
 		c := g.life()
