@@ -60,10 +60,10 @@ int step_bad_patch(const struct step *s, const struct value *patched, struct str
 }
 
 /* claimed is what the body says it is. */
-static int decode_failure_as(const struct step *s, struct gvk claimed, struct err *err)
+static int decode_failure_as(struct gvk claimed, struct str kind, struct err *err)
 {
         err_wrap(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s", STR_ARG(claimed.kind),
-                 STR_ARG(claimed.version), STR_ARG(s->p->kind->kind));
+                 STR_ARG(claimed.version), STR_ARG(kind));
         err_set_reason(err, REASON_BAD_REQUEST);
         return ERR_INVALID;
 }
@@ -73,7 +73,7 @@ static int decode_failure(const struct step *s, struct gvk claimed, const struct
 {
         if (patched)
                 return step_bad_patch(s, patched, arena_copy(s->arena, str_from(err_message(err))), err);
-        return decode_failure_as(s, claimed, err);
+        return decode_failure_as(claimed, s->p->kind->kind, err);
 }
 
 /* What the operations of a JSON patch have beyond what they may. */
@@ -117,10 +117,30 @@ static int report_fields(const struct step *s, const struct str_list *unknown, s
                 return 0;
         }
         err_set(err, ERR_INVALID, "strict decoding error: %.*s", STR_ARG(str_list_join(&texts, STR(", "))));
-        return decode_failure(s, claimed, patched, err);
+        return patched ? decode_failure(s, claimed, patched, err) : decode_failure_as(claimed, claimed.kind, err);
 }
 
 /* --- Type --- */
+
+static const char *go_json_type(const struct value *v)
+{
+        switch (value_type(v)) {
+        case VALUE_BOOL:
+                return "bool";
+        case VALUE_INT:
+        case VALUE_DOUBLE:
+                return "number";
+        case VALUE_STRING:
+                return "string";
+        case VALUE_ARRAY:
+                return "array";
+        case VALUE_OBJECT:
+                return "object";
+        case VALUE_NULL:
+                break;
+        }
+        return "null";
+}
 
 /* The start of a body, as the API shows what it could not make sense of. */
 static struct str body_prefix(struct arena *a, struct str text)
@@ -130,6 +150,7 @@ static struct str body_prefix(struct arena *a, struct str text)
 
 static int check_has_kind(const struct step *s, const struct value *body, struct err *err)
 {
+        struct gvk claimed = request_gvk(s);
         struct str text = STR("");
 
         if (value_str(value_get(body, STR("kind"))).n)
@@ -137,8 +158,10 @@ static int check_has_kind(const struct step *s, const struct value *body, struct
         if (json_to_str(s->arena, body, JSON_GO, &text, NULL) < 0)
                 text = STR("");
         if (s->req->field_validation == FIELDS_IGNORE) {
+                if (gvk_of(body).version.n)
+                        claimed.version = gvk_of(body).version;
                 err_set(err, ERR_INVALID, "Object 'Kind' is missing in '%.*s'", STR_ARG(text));
-                return decode_failure(s, request_gvk(s), NULL, err);
+                return decode_failure_as(claimed, s->p->kind->kind, err);
         }
         return status_bad_request(
                 err,
@@ -147,40 +170,80 @@ static int check_has_kind(const struct step *s, const struct value *body, struct
                 STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s->arena, text)));
 }
 
-/* Of a version that nobody knows no field is known. */
+/* What the API says of a body whose type it cannot even read. */
+static int refuse_unreadable(const struct step *s, const struct value *body, struct str text, struct err *err)
+{
+        struct str json = STR("");
+
+        if (json_to_str(s->arena, body, JSON_GO, &json, NULL) < 0)
+                json = STR("");
+        return status_bad_request(err, "the object provided is unrecognized (must be of type %.*s): %.*s (%.*s)",
+                                  STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s->arena, json)));
+}
+
+static int check_readable_type(const struct step *s, const struct value *body, struct err *err)
+{
+        _cleanup_err_ struct err inner = { 0 };
+        struct str group, version;
+
+        VALUE_FOREACH_MEMBER (m, body) {
+                if (!str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")))
+                        continue;
+                if (!value_is_string(&m->value) && !value_is_null(&m->value))
+                        return refuse_unreadable(
+                                s, body,
+                                arena_printf(s->arena,
+                                             "couldn't get version/kind; json parse error: json: cannot unmarshal %s "
+                                             "into Go struct field .%.*s of type string",
+                                             go_json_type(&m->value), STR_ARG(m->key)),
+                                err);
+        }
+        if (gvk_split_api_version(value_str(value_get(body, STR("apiVersion"))), &group, &version, &inner) < 0)
+                return refuse_unreadable(s, body, arena_copy(s->arena, str_from(err_message(&inner))), err);
+        return 0;
+}
+
+/* Of a version that nobody knows no field is known; of another kind no field is looked at but those of metadata. */
 static int report_unknown_version(const struct step *s, const struct value *body, struct err *err)
 {
-        const struct value *metadata;
+        const struct value *api_version = value_get(body, STR("apiVersion")), *metadata;
+        struct gvk claimed = gvk_of(body);
         struct str_list unknown;
 
-        if (metadata_coerce(s->arena, value_get(body, STR("metadata")), NULL, &metadata, err) < 0)
-                return decode_failure_as(s, gvk_of(body), err);
+        if (api_version && value_is_null(api_version)) {
+                err_set(err, ERR_INVALID, ".apiVersion accessor error: <nil> is of the type <nil>, expected string");
+                return decode_failure_as(claimed, s->p->kind->kind, err);
+        }
         str_list_init(&unknown, s->arena);
+        if (metadata_coerce(s->arena, value_get(body, STR("metadata")), &unknown, &metadata, err) < 0)
+                return decode_failure_as(claimed, s->p->kind->kind, err);
         VALUE_FOREACH_MEMBER (m, body)
-                if (!str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")) &&
+                if (str_equal(claimed.group, s->p->kind->group) && str_equal(claimed.kind, s->p->kind->kind) &&
+                    !str_equal(m->key, STR("apiVersion")) && !str_equal(m->key, STR("kind")) &&
                     !str_equal(m->key, STR("metadata")))
                         str_list_add(&unknown, m->key);
         str_list_sort(&unknown);
-        return report_fields(s, &unknown, gvk_of(body), NULL, err);
+        if (unknown.n && claimed.version.n == 0 && s->req->field_validation == FIELDS_STRICT)
+                return status_bad_request(err, "Object 'apiVersion' is missing in 'object has no apiVersion field'");
+        return report_fields(s, &unknown, claimed, NULL, err);
 }
 
 static int check_custom_type(const struct step *s, const struct value *body, struct err *err)
 {
         struct str wanted = gvk_api_version(s->arena, request_gvk(s));
         struct str given = value_str(value_get(body, STR("apiVersion")));
-        int r = check_has_kind(s, body, err);
+        int r = check_readable_type(s, body, err);
 
+        if (r == 0)
+                r = check_has_kind(s, body, err);
+        if (r < 0 || str_equal(given, wanted))
+                return r;
+        r = report_unknown_version(s, body, err);
         if (r < 0)
                 return r;
-        if (!str_equal(given, wanted)) {
-                r = str_equal(gvk_of(body).group, s->p->kind->group) ? report_unknown_version(s, body, err) : 0;
-                if (r < 0)
-                        return r;
-                return status_bad_request(
-                        err, "the API version in the data (%.*s) does not match the expected API version (%.*s)",
-                        STR_ARG(given), STR_ARG(wanted));
-        }
-        return 0;
+        return status_bad_request(err,
+                                  "the API version in the data (%.*s) does not match the expected API version (%.*s)",
+                                  STR_ARG(given), STR_ARG(wanted));
 }
 
 /* Built-in kinds may leave out their type. */
@@ -253,26 +316,6 @@ int step_decode(struct step *s, const struct value *body, struct err *err)
 }
 
 /* --- Patches --- */
-
-static const char *go_json_type(const struct value *v)
-{
-        switch (value_type(v)) {
-        case VALUE_BOOL:
-                return "bool";
-        case VALUE_INT:
-        case VALUE_DOUBLE:
-                return "number";
-        case VALUE_STRING:
-                return "string";
-        case VALUE_ARRAY:
-                return "array";
-        case VALUE_OBJECT:
-                return "object";
-        case VALUE_NULL:
-                break;
-        }
-        return "null";
-}
 
 /* What the decoder of operations says about their types. */
 static int check_operations(const struct step *s, const struct value *patch, struct err *err)

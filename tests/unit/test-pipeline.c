@@ -211,6 +211,44 @@ TEST(creates)
                   "Widget in version \"v3\" cannot be handled as a Widget: json: cannot unmarshal number into Go "
                   "struct "
                   "field ObjectMeta.labels of type map[string]string" },
+                { "another version and unknown metadata, strictly", WRITE_CREATE, NULL,
+                  "{'apiVersion':'example.org/v3','kind':'Widget','metadata':{'foo':1},'spec':{}}",
+                  "{'reason':'BadRequest'}",
+                  "Widget in version \"v3\" cannot be handled as a Widget: strict decoding error: unknown field "
+                  "\"metadata.foo\", unknown field \"spec\"",
+                  .validation = FIELDS_STRICT },
+                { "another version of another kind, strictly", WRITE_CREATE, NULL,
+                  "{'apiVersion':'example.org/v3','kind':'Other','metadata':{'foo':1},'spec':{}}",
+                  "{'reason':'BadRequest'}",
+                  "Other in version \"v3\" cannot be handled as a Other: strict decoding error: unknown field "
+                  "\"metadata.foo\"",
+                  .validation = FIELDS_STRICT },
+                { "another group, and bad metadata", WRITE_CREATE, NULL,
+                  "{'apiVersion':'v1','kind':'Widget','metadata':{'labels':[]}}", "{'reason':'BadRequest'}",
+                  "Widget in version \"v1\" cannot be handled as a Widget: json: cannot unmarshal array into Go struct "
+                  "field ObjectMeta.labels of type map[string]string" },
+                { "no version and unknown metadata, strictly", WRITE_CREATE, NULL,
+                  "{'apiVersion':'','kind':'Widget','metadata':{'foo':1}}", "{'reason':'BadRequest'}",
+                  "Object 'apiVersion' is missing in 'object has no apiVersion field'", .validation = FIELDS_STRICT },
+                { "a null version", WRITE_CREATE, NULL, "{'apiVersion':null,'kind':'Widget'}",
+                  "{'reason':'BadRequest'}",
+                  "Widget in version \"\" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the "
+                  "type <nil>, expected string" },
+                { "a version that is none", WRITE_CREATE, NULL, "{'apiVersion':'a/b/c','kind':''}",
+                  "{'reason':'BadRequest'}",
+                  "the object provided is unrecognized (must be of type Widget): unexpected GroupVersion string: a/b/c "
+                  "({\"apiVersion\":\"a/b/c\",\"kind\":\" ...)" },
+                { "a kind that is no text", WRITE_CREATE, NULL, "{'apiVersion':'a','kind':7}",
+                  "{'reason':'BadRequest'}",
+                  "the object provided is unrecognized (must be of type Widget): couldn't get version/kind; json parse "
+                  "error: json: cannot unmarshal number into Go struct field .kind of type string "
+                  "({\"apiVersion\":\"a\",\"kind\":7})",
+                  .validation = FIELDS_IGNORE },
+                { "no kind, another version, and nobody asks about fields", WRITE_CREATE, NULL,
+                  "{'apiVersion':'example.org/v3'}", "{'reason':'BadRequest'}",
+                  "Widget in version \"v3\" cannot be handled as a Widget: Object 'Kind' is missing in "
+                  "'{\"apiVersion\":\"example.org/v3\"}'",
+                  .validation = FIELDS_IGNORE },
                 { "another kind", WRITE_CREATE, NULL,
                   "{'apiVersion':'example.org/v1','kind':'Other','metadata':{'name':'a'},'spec':{'bogus':1}}",
                   "{'reason':'Invalid','details':{'kind':'Other','name':'a'}}",

@@ -131,9 +131,40 @@ func genCluster(r *rand.Rand, count int, emit func(c any)) {
 		n++
 		emit(writtenSequence(w, byAlias, fmt.Sprintf("w%d", n)))
 	}
+	genClusterTypes(byAlias, emit)
 	for i := n; i < count; i++ {
 		g := &sequenceGen{r: r, kind: kinds[r.Intn(len(kinds))], byAlias: byAlias, name: fmt.Sprintf("r%d", i), wild: r.Intn(3) == 0, replicas: 10}
 		emit(g.sequence())
+	}
+}
+
+const missing = "(missing)"
+
+// Bodies that say another type than their request, or none, with metadata of all sorts.
+func genClusterTypes(kinds map[string]*clusterKind, emit func(c any)) {
+	n := 0
+	for _, apiVersion := range []any{"", "Other", clusterGroup + "/v2", "a/b/c", 5, nil, clusterGroup + "/v1", missing} {
+		for _, kind := range []any{"Valid", "Wrong", "", 7, nil, missing} {
+			for _, metadata := range []map[string]any{{"labels": []any{1}}, {"foo": 1}, {}} {
+				c := clusterCase{About: "bodies of another type"}
+				n++
+				name := fmt.Sprintf("t%d", n)
+				for _, op := range []string{"create", "update"} {
+					for _, validation := range []string{"Strict", "Warn", "Ignore"} {
+						metadata["name"] = name
+						body := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata, "spec": map[string]any{"nope": 1, "size": 1}}
+						for k, v := range body {
+							if v == missing {
+								delete(body, k)
+							}
+						}
+						step := writtenStep(map[string]any{op: "V", "body": body, "validation": validation}, kinds, name)
+						c.Steps = append(c.Steps, step)
+					}
+				}
+				emit(c)
+			}
+		}
 	}
 }
 
