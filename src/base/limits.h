@@ -22,6 +22,7 @@
 #define LIMIT_YAML_ALIAS_HIGH_RATIO 0.10
 #define LIMIT_YAML_ALIAS_BYTES      (64ull << 20) /* text that aliases may add */
 #define LIMIT_YAML_DUPLICATES       1000          /* duplicate keys that one error lists */
+#define LIMIT_YAML_TAG_DIRECTIVES   1000          /* of one document: libyaml compares each with all before it */
 
 /* Protobuf */
 #define LIMIT_MESSAGE_BYTES (64ull << 20) /* one message, unless the caller says otherwise */

@@ -1,5 +1,6 @@
 #include "yaml-compose.h"
 
+#include "limits.h"
 #include "map.h"
 #include "source.h"
 #include "utf8.h"
@@ -13,6 +14,7 @@ struct composer {
         struct arena *arena;
         struct yaml_dialect *dialect;
         struct str text; /* as the dialect has it */
+        struct str rest; /* what libyaml has not taken of it yet */
         uint32_t max_depth;
         yaml_parser_t parser;
         struct map anchors;            /* name to struct yaml_node: the latest of that name */
@@ -25,6 +27,26 @@ struct composer {
         size_t offset;
         size_t surplus; /* bytes of stand-ins up to there */
 };
+
+static bool has_many_directives(const struct composer *c)
+{
+        return c->parser.tag_directives.top - c->parser.tag_directives.start > LIMIT_YAML_TAG_DIRECTIVES;
+}
+
+/* Gives libyaml the next bytes of the text: the place where the number of directives is looked at, whatever the encoding. */
+static int give_text(void *context, unsigned char *bytes, size_t size, size_t *ret_read)
+{
+        struct composer *c = context;
+        struct str next = str_first(c->rest, size);
+
+        if (has_many_directives(c))
+                return 0;
+        if (next.n)
+                memcpy(bytes, next.p, next.n);
+        c->rest = str_skip(c->rest, next.n);
+        *ret_read = next.n;
+        return 1;
+}
 
 static void composer_done(struct composer *c)
 {
@@ -120,6 +142,9 @@ static int fail_parser(struct composer *c, struct err *err)
 
         if (p->error == YAML_MEMORY_ERROR)
                 abort();
+        if (p->error == YAML_READER_ERROR && has_many_directives(c))
+                return err_set(err, ERR_LIMIT, "yaml: document has more than %d %%TAG directives",
+                               LIMIT_YAML_TAG_DIRECTIVES);
         if (p->error == YAML_READER_ERROR)
                 return fail(c, 0, problem,
                             source_position(c->dialect->original, original_of_byte(c, p->problem_offset)), err);
@@ -323,10 +348,10 @@ static int compose_once(struct arena *a, struct yaml_dialect *d, uint32_t max_de
         struct composer c = { .arena = a, .dialect = d, .max_depth = max_depth };
         int r;
 
-        c.text = yaml_dialect_text(d);
+        c.text = c.rest = yaml_dialect_text(d);
         if (!yaml_parser_initialize(&c.parser))
                 abort();
-        yaml_parser_set_input_string(&c.parser, (const unsigned char *)(c.text.n ? c.text.p : ""), c.text.n);
+        yaml_parser_set_input(&c.parser, give_text, &c);
         r = compose_document(&c, err);
         if (r >= 0)
                 *ret = c.root;

@@ -8,6 +8,7 @@
 #include "yaml-scalar.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 struct entry {
         struct yaml_scalar scalar;
@@ -57,6 +58,14 @@ static void append_scalar(const struct yaml_go_syntax *g, struct buf *b, const s
         }
 }
 
+/* NaN goes before all other numbers. */
+static int compare_numbers(double a, double b)
+{
+        if (isnan(a) || isnan(b))
+                return (isnan(b) != 0) - (isnan(a) != 0);
+        return (a > b) - (a < b);
+}
+
 /* Go prints the keys of a map in order: nil, then by type, then by value. */
 static int compare_keys(const struct entry *a, const struct entry *b)
 {
@@ -79,7 +88,7 @@ static int compare_keys(const struct entry *a, const struct entry *b)
         case YAML_KIND_UINT:
                 return (a->scalar.natural > b->scalar.natural) - (a->scalar.natural < b->scalar.natural);
         case YAML_KIND_FLOAT:
-                return (a->scalar.number > b->scalar.number) - (a->scalar.number < b->scalar.number);
+                return compare_numbers(a->scalar.number, b->scalar.number);
         case YAML_KIND_STRING:
         case YAML_KIND_TIMESTAMP:
         case YAML_KIND_MERGE:
@@ -130,6 +139,12 @@ static void collect(struct entries *e, const struct yaml_node *mapping)
         }
 }
 
+/* Whether both are the same key of the map; NaN is never the same as NaN. */
+static bool is_same_key(const struct entry *a, const struct entry *b)
+{
+        return compare_keys(a, b) == 0 && !(a->scalar.kind == YAML_KIND_FLOAT && isnan(a->scalar.number));
+}
+
 static void append_mapping(const struct yaml_go_syntax *g, struct buf *b, const struct yaml_node *n)
 {
         struct entries e = { .scratch = g->scratch };
@@ -142,7 +157,7 @@ static void append_mapping(const struct yaml_go_syntax *g, struct buf *b, const 
         for (size_t i = 0; i < e.list.n && !b->has_failed; i++) {
                 size_t other = g->keeps_first ? i - 1 : i + 1;
 
-                if (other < e.list.n && compare_keys(&e.list.p[i], &e.list.p[other]) == 0)
+                if (other < e.list.n && is_same_key(&e.list.p[i], &e.list.p[other]))
                         continue;
                 buf_append_str(b, str_from(comma));
                 append_scalar(g, b, e.list.p[i].key);

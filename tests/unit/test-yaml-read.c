@@ -342,6 +342,27 @@ TEST(stand_ins_are_chosen_by_what_the_text_has)
         ASSERT_STR(value_str(value_item(v, 3)), STR("'"));
 }
 
+TEST(many_directives)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (int i = 0; i < 200000; i++) {
+                if (i == 900) {
+                        buf_append_literal(&b, "---\n!x899!b c\n");
+                        ASSERT_STR(value_str(parse(&a, buf_str(&b))), STR("c"));
+                        buf_clear(&b);
+                }
+                buf_appendf(&b, "%%TAG !x%d! a\n", i);
+        }
+        buf_append_literal(&b, "---\nc\n");
+        fail_on(buf_str(&b), NULL, &err);
+        ASSERT_TEXT(err_message(&err), "yaml: document has more than 1000 %TAG directives");
+        ASSERT_INT(err.code, ERR_LIMIT);
+}
+
 TEST(errors_are_optional)
 {
         static const char *texts[] = { "a: *b", "a: [", "!!int x", "{~: 1}", "[.nan]", "{[a]: b}", "&a [*a]", "\xFF" };

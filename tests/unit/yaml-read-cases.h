@@ -357,6 +357,8 @@ static const struct read_case documents[] = {
         { STR_INIT("{! <<: {x: 1}}"), "{\"x\":1}", NULL },
         { STR_INIT("{! \"<<\": {x: 1}}"), "{\"x\":1}", NULL },
         { STR_INIT("{! << : 1}"), NULL, "yaml: map merge requires map or sequence of maps as the value" },
+        { STR_INIT("{.i f: a, -.inf: b, .nan}: c"), NULL,
+          "yaml: invalid map key: map[interface {}]interface {}{\".i f\":\"a\", NaN:interface {}(nil), -Inf:\"b\"}" },
         { STR_INIT("[! <<]"), "[\"\\u003c\\u003c\"]", NULL },
         { STR_INIT("%YAML 101\n---\na"), NULL, "yaml: found extremely long version number" },
         { STR_INIT("%YAML 1.101\n---\na"), NULL, "yaml: found extremely long version number" },

@@ -26,6 +26,9 @@ var keyedFlow = regexp.MustCompile(`[\[{]\s*\?[^\n]*[\]}]\s*:`)
 // Behind a plain scalar that is nothing but such marks it loses a line that should be an error.
 var lostText = regexp.MustCompile(`^\x{feff}\x{feff}[ \t]*(#.*)?[\r\n]|[\s,:\[{-]\x{feff}+\s`)
 
+// Quotes behind the comma or bracket with which a tag goes on for go-yaml; for libyaml they begin a scalar, which may have no end.
+var quotedTag = regexp.MustCompile(`![^\s]*[,\[\]][^\s]*['"]`)
+
 // What is left out on purpose; each with its reason.
 func isKnownDifference(c yamlCase) bool {
 	if c.Write != nil {
@@ -33,7 +36,7 @@ func isKnownDifference(c yamlCase) bool {
 		return bytes.Contains(c.Write, []byte(`"\u003c\u003c":`))
 	}
 	text := append(append([]byte{}, c.Read...), c.Stream...)
-	return emptyFlow.Match(c.Read) || bytes.Contains(c.Stream, []byte("{}")) || keyedFlow.Match(text) || lostText.Match(text)
+	return emptyFlow.Match(c.Read) || bytes.Contains(c.Stream, []byte("{}")) || keyedFlow.Match(text) || lostText.Match(text) || quotedTag.Match(text)
 }
 
 // A tag that go-yaml lets go on past a comma or bracket.
@@ -56,8 +59,7 @@ func equalYAML(raw json.RawMessage, oracle, subject any) bool {
 		return true // Go prints keys of different types in the order of their types' addresses, which is each build's own
 	}
 	text := append(append([]byte{}, c.Read...), c.Stream...)
-	isOfParser := strings.Contains(o, "did not find expected ") || strings.Contains(s, "did not find expected ")
-	return strings.HasSuffix(s, ": could not find expected ':'") || longTag.Match(text) || (isOfParser && question.Match(text))
+	return strings.HasSuffix(s, ": could not find expected ':'") || longTag.Match(text) || question.Match(text)
 }
 
 func sortedBytes(s string) string {
