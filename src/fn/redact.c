@@ -232,27 +232,46 @@ static void sort(struct redactor *r)
         r->is_sorted = true;
 }
 
-/* The length of the longest secret that the text begins with; 0: none. Those that begin alike stand together, so that looking costs
- * the logarithm of how many there are. */
-static size_t secret_at(const struct redactor *r, struct str text)
+/* How many of the secrets are not behind the text in their order. */
+static size_t count_up_to(const struct redactor *r, struct str text)
 {
-        struct str head = str_first(text, REDACT_MIN_BYTES);
-        size_t low = 0, high = r->n, longest = 0;
+        size_t low = 0, high = r->n;
 
-        if (text.n < REDACT_MIN_BYTES)
-                return 0;
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (str_compare(str_first(r->secrets[middle], REDACT_MIN_BYTES), head) < 0)
+                if (str_compare(r->secrets[middle], text) <= 0)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        for (; low < r->n && str_starts_with(r->secrets[low], head); low++)
-                if (r->secrets[low].n > longest && str_starts_with(text, r->secrets[low]))
-                        longest = r->secrets[low].n;
-        return longest;
+        return low;
+}
+
+static size_t common_bytes(struct str a, struct str b)
+{
+        size_t n = MIN(a.n, b.n), i = 0;
+
+        while (i < n && a.p[i] == b.p[i])
+                i++;
+        return i;
+}
+
+/* The length of the longest secret that the text begins with; 0: none. All that stand between it and the text in their order begin with it,
+ * too. So either the last one before the text is it, or it is no longer than what that one has in common with the text. */
+static size_t secret_at(const struct redactor *r, struct str text)
+{
+        while (text.n >= REDACT_MIN_BYTES) {
+                size_t n = count_up_to(r, text), common;
+
+                if (n == 0)
+                        return 0;
+                common = common_bytes(r->secrets[n - 1], text);
+                if (common == r->secrets[n - 1].n)
+                        return common;
+                text = str_first(text, common);
+        }
+        return 0;
 }
 
 struct str redact_text(struct redactor *r, struct str text)

@@ -1,6 +1,7 @@
 /* What a step may ask for (spec/seeds 2), what it gets, and what is said when it gets nothing (spec/engine 2.2, 2.5). */
 #include "step-test.h"
 
+#include "buf.h"
 #include "limits.h"
 #include "redact.h"
 
@@ -347,6 +348,50 @@ TEST(secrets_are_found_wherever_they_stand)
         redactor_add_state(&r, &state);
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
                 ASSERT_STR_CASE(cases[i].text, redact_text(&r, str_from(cases[i].text)), str_from(cases[i].wanted));
+        end();
+}
+
+/* Values that begin alike, as keys of one issuer do, and texts that nearly are some of them: as looking for each of them finds them. */
+TEST(secrets_that_begin_alike_are_found)
+{
+        enum { N = 200 };
+        struct fn_bytes bytes[N];
+        struct fn_state state = { .is_present = true, .is_open = true, .has_composite = true };
+        struct redactor r;
+        uint32_t seed = 1;
+
+        begin();
+        for (size_t i = 0; i < N; i++) {
+                char *p = arena_alloc(&arena, 20);
+                size_t n = REDACT_MIN_BYTES + i % 14;
+
+                for (size_t j = 0; j < n; j++)
+                        p[j] = (seed = seed * 1103515245 + 12345) >> 16 & 3 ? 'a' : 'b';
+                bytes[i] = (struct fn_bytes) { STR("k"), str_make(p, n) };
+        }
+        state.composite.connection = (struct fn_bytes_map) { bytes, N };
+        redactor_init(&r, &arena);
+        redactor_add_state(&r, &state);
+        for (int n = 0; n < 300; n++) {
+                _cleanup_buf_ struct buf expected = BUF_INIT(0);
+                char text[60];
+                size_t longest;
+
+                for (size_t j = 0; j < sizeof(text); j++)
+                        text[j] = "aaab-"[(seed = seed * 1103515245 + 12345) >> 16 & 3 ? 0 : seed >> 20 & 7 ? 3 : 4];
+                for (size_t at = 0; at < sizeof(text); at += MAX(longest, (size_t)1)) {
+                        longest = 0;
+                        for (size_t i = 0; i < N; i++)
+                                if (bytes[i].bytes.n > longest &&
+                                    str_starts_with(str_make(text + at, sizeof(text) - at), bytes[i].bytes))
+                                        longest = bytes[i].bytes.n;
+                        if (longest > 0)
+                                buf_append_literal(&expected, REDACTED);
+                        else
+                                buf_append_char(&expected, text[at]);
+                }
+                ASSERT_STR(redact_text(&r, str_make(text, sizeof(text))), buf_str(&expected));
+        }
         end();
 }
 
