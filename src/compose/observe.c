@@ -33,6 +33,15 @@ static bool is_foreign(const struct reconcile *r, const struct value *object)
         return owner_controller(object, &controller) && !str_equal(controller.uid, meta_uid(r->xr.object));
 }
 
+/* Whether a resource that was not found may be taken for gone: one whose kind or version is not served now is still there, and would
+ * be forgotten. To a render all kinds are known: nobody gave it any. */
+static int check_gone(struct reconcile *r, struct gvk gvk, struct err *err)
+{
+        const struct kind *kind;
+
+        return r->options->revision ? 0 : cluster_kind(r->options->cluster, r->run, gvk, &kind, err);
+}
+
 /* 1 when it was added, 0 when it does not count. */
 static int observe_one(struct reconcile *r, const struct resource_reference *ref, size_t place,
                        struct observed_resource *ret, struct err *err)
@@ -47,8 +56,10 @@ static int observe_one(struct reconcile *r, const struct resource_reference *ref
                 get.key.namespace = meta_namespace(r->xr.object);
         if (e >= 0)
                 e = cluster_get(r->options->cluster, r->run, &get, &ret->object, &inner);
-        if (e == ERR_NOT_FOUND)
-                return 0;
+        if (e == ERR_NOT_FOUND) {
+                e = check_gone(r, get.key.gvk, err);
+                return e < 0 ? err_wrap(err, "cannot get composed resource") : 0;
+        }
         if (e < 0) {
                 err_move(err, &inner);
                 return err_wrap(err, "cannot get composed resource");

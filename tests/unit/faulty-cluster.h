@@ -113,7 +113,8 @@ static inline int faulty_get(struct cluster *c, struct run *run, const struct ge
 {
         struct faulty_cluster *f = faulty_of(c);
 
-        return FAULTY_CALL(f, err, false, cluster_get(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, false,
+                           is_missing(f, req->key.gvk) ? no_such_kind(err) : cluster_get(f->inner, run, req, ret, err));
 }
 
 static inline int faulty_list(struct cluster *c, struct run *run, const struct list_request *req,

@@ -238,6 +238,25 @@ TEST(a_kind_that_is_not_there)
         tear_down();
 }
 
+TEST(what_is_not_served_is_not_forgotten)
+{
+        struct composite xr;
+
+        start(SCOPE_NAMESPACED, DESIRED("b", BUCKET_OF("{}")));
+        reconcile_ok();
+        answers[0] = NULL;
+        faulty.missing_kind = "Bucket";
+        reconcile_error("cannot compose resources: cannot get existing composed resources: cannot get composed "
+                        "resource: no matches for kind \"Bucket\" in version \"s3.example.org/v1\"");
+        xr = composite();
+        ASSERT_INT(value_count(composite_field(&xr, STR("resourceRefs"))), 1);
+        faulty.missing_kind = NULL;
+        reconcile_ok();
+        xr = composite();
+        ASSERT_INT(value_count(composite_field(&xr, STR("resourceRefs"))), 0);
+        tear_down();
+}
+
 /* --- A resource that cannot be the composite's --- */
 
 TEST(desired_resources_that_cannot_be)
