@@ -74,16 +74,27 @@ static int add_back_all_owned(const struct update *u, struct str first, const st
         return 0;
 }
 
+/* Whether the set has all that stands below what it has as a whole: then nothing goes with that which would not come back. */
+static bool has_all_below(const struct update *u, const struct field_set *set, const struct value *object)
+{
+        const struct field_set *all = typed_to_set(u->arena, u->type, object);
+
+        return field_set_equal(field_set_difference(u->arena, all, set),
+                               field_set_recursive_difference(u->arena, all, set));
+}
+
 /* Nothing can go away when the configuration still has all that it had, which is how most applies are. */
-static bool has_all_of(const struct update *u, const struct manager *last, const struct manager *me)
+static bool has_all_of(const struct update *u, const struct manager *last, const struct manager *me,
+                       const struct value *merged)
 {
         for (size_t i = 0; i < u->managers.n; i++)
                 if (!str_equal(u->managers.p[i].api_version, u->api_version))
                         return false;
-        return str_equal(last->api_version, u->api_version) && !field_set_difference(u->arena, last->set, me->set);
+        return str_equal(last->api_version, u->api_version) && !field_set_difference(u->arena, last->set, me->set) &&
+               has_all_below(u, last->set, merged);
 }
 
-/* Removes what the applier had before, leaves out now and nobody else owns. */
+/* Removes what the applier had before, leaves out now and nobody else owns; also what nobody owns below what it has as a whole. */
 static int prune_fields(const struct update *u, const struct manager *last, const struct manager *me,
                         const struct value *merged, const struct value **ret, struct err *err)
 {
@@ -95,7 +106,7 @@ static int prune_fields(const struct update *u, const struct manager *last, cons
         *ret = merged;
         if (!last || !last->set)
                 return 0;
-        if (has_all_of(u, last, me))
+        if (has_all_of(u, last, me, merged))
                 return 0;
         r = update_convert(u, merged, last->api_version, &from, &type, err);
         if (r < 0)
@@ -329,5 +340,6 @@ bool managed_is_applied(struct arena *a, const struct managed_request *req, cons
         if (!field_set_equal(update_without_system_fields(&u, set), u.managers.p[0].set))
                 return false;
         bare = without_managed_fields(a, live);
-        return value_equal_numeric(bare, typed_merge(a, u.type, bare, without_managed_fields(a, config)));
+        return has_all_below(&u, u.managers.p[0].set, bare) &&
+               value_equal_numeric(bare, typed_merge(a, u.type, bare, without_managed_fields(a, config)));
 }
