@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "gotext.h"
 #include "input.h"
 #include "json.h"
 #include "str-list.h"
@@ -70,17 +71,6 @@ static int read_text(struct arena *a, struct str path, struct str *ret, struct e
 
 /* --- Documents --- */
 
-static const char *json_name(const struct value *v)
-{
-        static const char *const names[] = {
-                [VALUE_NULL] = "null",     [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",
-                [VALUE_DOUBLE] = "number", [VALUE_STRING] = "string", [VALUE_ARRAY] = "array",
-                [VALUE_OBJECT] = "object",
-        };
-
-        return names[value_type(v)];
-}
-
 static int check_kind(const struct value *v, struct err *err)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -97,7 +87,7 @@ static int check_shape(const struct value *v, const struct compat_type *type, st
         int r = 0;
 
         if (!value_is_object(v))
-                r = err_set(err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type %s", json_name(v),
+                r = err_set(err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type %s", go_json_type(v),
                             type->go_type ?: "map[string]interface {}");
         else if (!type->go_type)
                 r = check_kind(v, err);

@@ -132,3 +132,14 @@ struct str go_type_name(const struct value *v)
 
         return names[v ? value_type(v) : VALUE_NULL];
 }
+
+const char *go_json_type(const struct value *v)
+{
+        static const char *const names[] = {
+                [VALUE_NULL] = "null",     [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",
+                [VALUE_DOUBLE] = "number", [VALUE_STRING] = "string", [VALUE_ARRAY] = "array",
+                [VALUE_OBJECT] = "object",
+        };
+
+        return names[v ? value_type(v) : VALUE_NULL];
+}

@@ -26,6 +26,9 @@ struct str go_quote(struct arena *a, struct str s);
  * pointer is <nil>. */
 struct str go_type_name(const struct value *v);
 
+/* What encoding/json calls the value in `cannot unmarshal X into ...`: null, bool, number, string, array, object. */
+const char *go_json_type(const struct value *v);
+
 enum go_format_flags {
         /* %d, and the other integer verbs, take a double that is integral and fits int64 as an int. */
         GO_FORMAT_INTEGRAL_DOUBLES = 1 << 0,

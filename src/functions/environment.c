@@ -163,11 +163,7 @@ static int data_of(struct configs *c, const struct environment_source *source, c
                 return err_set(c->err, ERR_INVALID,
                                "cannot get data from environment config %.*s: cannot unmarshal value from JSON: json: "
                                "cannot unmarshal %s into Go value of type map[string]interface {}",
-                               STR_ARG(name),
-                               value_is_string(data)  ? "string"
-                               : value_is_bool(data)  ? "bool"
-                               : value_is_array(data) ? "array"
-                                                      : "number");
+                               STR_ARG(name), go_json_type(data));
         *ret = value_is_null(data) ? &value_empty_object : data;
         return 0;
 }

@@ -32,14 +32,13 @@ int pt_read_struct(struct arena *a, const struct fn_struct *s, const struct valu
 
 static int parse_base(struct rendering *t, struct err *err)
 {
-        static const char *const words[] = { "null", "bool", "number", "number", "string", "array", "object" };
         const struct value *base = t->template->base;
         struct str text;
         int r;
 
         if (!value_is_object(base))
                 r = err_set(err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
-                            words[value_type(base)]);
+                            go_json_type(base));
         else
                 r = value_settle(t->s->arena, base, &t->composed.root, err);
         if (r >= 0 && !pt_has_kind(base)) {

@@ -3,6 +3,7 @@
 
 #include "base64.h"
 #include "buf.h"
+#include "gotext.h"
 #include "json.h"
 #include "name.h"
 
@@ -96,26 +97,6 @@ static void require_data(struct field_errors *errors, const struct value *object
                                 "%s", "");
 }
 
-/* What Go says when it is to read a JSON value as an object; NULL for those it can. */
-static const char *not_an_object(const struct value *v)
-{
-        switch (value_type(v)) {
-        case VALUE_ARRAY:
-                return "array";
-        case VALUE_STRING:
-                return "string";
-        case VALUE_BOOL:
-                return "bool";
-        case VALUE_INT:
-        case VALUE_DOUBLE:
-                return "number";
-        case VALUE_NULL:
-        case VALUE_OBJECT:
-                break;
-        }
-        return NULL;
-}
-
 static void check_docker_config(struct field_errors *errors, const struct value *object, struct str key)
 {
         const struct value *encoded_config = value_get(value_get(object, STR("data")), key), *config;
@@ -126,9 +107,10 @@ static void check_docker_config(struct field_errors *errors, const struct value 
         require_data(errors, object, key);
         if (!encoded_config || base64_decode(&bytes, value_str(encoded_config), BASE64_STD, NULL) < 0)
                 return;
-        if (json_parse(errors->arena, buf_str(&bytes), NULL, &config, &err) == 0 && not_an_object(config))
+        if (json_parse(errors->arena, buf_str(&bytes), NULL, &config, &err) == 0 && !value_is_object(config) &&
+            !value_is_null(config))
                 err_set(&err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
-                        not_an_object(config));
+                        go_json_type(config));
         if (err.code < 0)
                 field_error_add(errors, FIELD_INVALID, arena_printf(errors->arena, "data[%.*s]", STR_ARG(key)),
                                 &redacted, "%s", err_message(&err));

@@ -113,17 +113,6 @@ static void append_go_path(struct buf *b, const struct place *at)
                 buf_appendf(b, ".%.*s", STR_ARG(at->name));
 }
 
-static const char *json_type(const struct value *v)
-{
-        static const char *const names[] = {
-                [VALUE_NULL] = "null",     [VALUE_BOOL] = "bool",     [VALUE_INT] = "number",
-                [VALUE_DOUBLE] = "number", [VALUE_STRING] = "string", [VALUE_ARRAY] = "array",
-                [VALUE_OBJECT] = "object",
-        };
-
-        return names[value_type(v)];
-}
-
 static const char *go_type(const struct field *f)
 {
         switch (f->type) {
@@ -161,7 +150,7 @@ static int mismatch(struct coercion *c, const struct value *v, const struct plac
         }
         append_go_path(&path, at);
         return err_set(c->err, ERR_INVALID, "json: cannot unmarshal %s%.*s into Go struct field %s%.*s of type %s",
-                       json_type(v), STR_ARG(buf_str(&number)), at->type->name, STR_ARG(buf_str(&path)), type);
+                       go_json_type(v), STR_ARG(buf_str(&number)), at->type->name, STR_ARG(buf_str(&path)), type);
 }
 
 static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v,
@@ -360,7 +349,7 @@ int metadata_coerce_at(struct arena *a, const struct value *metadata, struct str
         }
         if (!value_is_object(metadata))
                 return err_set(err, ERR_INVALID, "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
-                               json_type(metadata));
+                               go_json_type(metadata));
         return coerce_struct(&c, &meta_type, metadata, NULL, ret);
 }
 

@@ -2,6 +2,7 @@
 #include "pipeline-steps.h"
 
 #include "buf.h"
+#include "gotext.h"
 #include "json.h"
 #include "limits.h"
 #include "managed.h"
@@ -121,26 +122,6 @@ static int report_fields(const struct step *s, const struct str_list *unknown, s
 }
 
 /* --- Type --- */
-
-static const char *go_json_type(const struct value *v)
-{
-        switch (value_type(v)) {
-        case VALUE_BOOL:
-                return "bool";
-        case VALUE_INT:
-        case VALUE_DOUBLE:
-                return "number";
-        case VALUE_STRING:
-                return "string";
-        case VALUE_ARRAY:
-                return "array";
-        case VALUE_OBJECT:
-                return "object";
-        case VALUE_NULL:
-                break;
-        }
-        return "null";
-}
 
 /* The start of a body, as the API shows what it could not make sense of. */
 static struct str body_prefix(struct arena *a, struct str text)
