@@ -1,5 +1,5 @@
-/* apply-run FILE: our side of bench-apply. Makes the object of the file, then times each apply under `measure`; prints nanoseconds and
- * a name on each line. */
+/* apply-run FILE: our side of bench-apply. Makes the object of the file, then times each apply under `measure`; prints one line for
+ * each: nanoseconds and a name. */
 #include "bench.h"
 
 #include "buf.h"
@@ -57,7 +57,7 @@ static void run(void *context)
         arena_reset(&m->arena);
 }
 
-/* The file is the peer's too, so it is read as it is. */
+/* The peer reads the same file, so it is read without changes. */
 static int load(struct world *w, const char *name, const struct value **ret, struct err *err)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0);

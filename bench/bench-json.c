@@ -1,9 +1,9 @@
-/* Our JSON against Debian's libcjson and libjansson: the same texts, the same work, in one run. A parse includes giving the
- * tree back; a write makes the whole text and gives it back too.
+/* Compares our JSON with Debian's libcjson and libjansson: the same texts and the same work, in one run. A parse includes freeing
+ * the tree; a write makes the whole text and frees it.
  *
- * The list is what an API server prints for a large cluster: Pods, ConfigMaps and composite resources with metadata, labels,
- * managed fields, nested specs and status conditions, compact, made from a fixed seed. The object is one of its Pods, cut or
- * padded to about 4 KB. */
+ * The list is like the output of an API server for a large cluster: Pods, ConfigMaps and composite resources with metadata, labels,
+ * managed fields, nested specs and status conditions, compact, made from a fixed seed. The object is one of its Pods, cut or padded
+ * to about 4 KB. */
 #include "bench.h"
 
 #include "buf.h"
@@ -215,7 +215,7 @@ static void make_list(struct buf *b)
         buf_append_literal(b, "],\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"123456789\"}}");
 }
 
-/* Work. The texts end in NUL, which only the peers need. */
+/* Work. The texts end with NUL, which only the peers need. */
 
 struct input {
         const char *text;

@@ -1,9 +1,9 @@
-/* Our Struct codec against Debian's protobuf-c with code generated from the same struct.proto: the same object of about 5 KB
- * of JSON, from tree to fresh bytes and from bytes to a tree that is given back. Both trees exist before an encode begins.
+/* Compares our Struct codec with Debian's protobuf-c and its code for the same struct.proto: the same object of about 5 KB of JSON,
+ * from tree to new bytes and from bytes to a tree that is freed. Both trees exist before an encode begins.
  *
- * The object has the keys of a composed resource in the order in which people write them, so that our encoder has to sort
- * some of them (protobuf-c does not sort). Bytes to decode come once in our order and once with the entries of every Struct
- * reversed, as no order is promised on the wire; the latter is the worst case of what Go sends. */
+ * The object has the keys of a composed resource in the order in which people write them, so that our encoder must sort some of
+ * them (protobuf-c does not sort). The bytes to decode come once in our order and once with the entries of every Struct reversed,
+ * because the wire format promises no order; the latter is the worst case that Go can send. */
 #include "bench.h"
 
 #include "buf.h"
@@ -88,7 +88,7 @@ static struct value reversed(struct arena *a, const struct value *v)
         return object_builder_finish(&object);
 }
 
-/* A Struct with its entries as they stand in the object, which our encoder never writes. */
+/* Appends a Struct with its entries in the order of the object; our encoder never writes that order. */
 static void append_unsorted(struct buf *b, const struct value *object);
 
 static void append_value(struct buf *b, const struct value *v)

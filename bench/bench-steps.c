@@ -1,6 +1,6 @@
-/* What a step costs that does nothing (function-dummy with an empty response): in this process, and over gRPC on a Unix socket, in renders of
- * the same composite resource. Pipelines of many such steps are measured against one without them; processor time of the
- * whole process, engine and function, so that other work on the machine does not count. */
+/* Measures the cost of a step that does nothing (function-dummy with an empty response): in this process, and over gRPC on a Unix
+ * socket, in renders of the same composite resource. Compares pipelines of many such steps with a pipeline without them. Measures
+ * processor time of the whole process, engine and function, so that other work on the machine does not count. */
 #include "bench.h"
 #include "fn-server.h"
 #include "functions.h"
@@ -83,7 +83,7 @@ static void render(void *context)
         _cleanup_arena_ struct arena a;
         _cleanup_err_ struct err err = { 0 };
         struct run run = { .arena = &a, .deadline = deadline_after_ns(60 * 1000000000ll), .cause = STR("render") };
-        struct render_input in = { .composite = p->xr, .composition = p->composition, .registry = p->registry };
+        struct render_input in = { .composite = p->xr, .composition = p->composition, .steps.registry = p->registry };
         struct render_output out;
 
         arena_init(&a, "render", 0);

@@ -1,8 +1,9 @@
-/* What the store costs, against what it promises.
+/* Measures the cost of the store against its limits.
  *
- * Memory: what the process holds more after 100,000 objects of 2 KB were created than before, caches and history included, against
- * one and a half times their JSON text. Create: processor time of one create of a small object under a random name among 1,000,000
- * of them, against one and a half times that among 1,000, taking turns. */
+ * Memory: the additional memory of the process after creating 100,000 objects of 2 KB, caches and history included, against one and
+ * a half times their JSON text. Create: processor time of the process for one create of a small object with a random name among
+ * 1,000,000 objects, against one and a half times the time among 1,000, in alternating rounds. Wall time is printed too, but it
+ * means nothing on a machine with other users; the ratios use processor time, which includes the store's own threads. */
 #include "bench.h"
 
 #include "json.h"
@@ -18,12 +19,41 @@
 #define ROUNDS      60
 #define BATCH       500
 
-static double now_ns(void)
+/* Nanoseconds: a start time, or a time span. */
+struct times {
+        double wall;
+        double process; /* processor time of all threads */
+};
+
+static double clock_ns(clockid_t clock)
 {
         struct timespec t;
 
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        clock_gettime(clock, &t);
         return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static struct times times_now(void)
+{
+        return (struct times) { clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID) };
+}
+
+/* The time since the start, per operation. */
+static struct times times_since(struct times start, size_t n)
+{
+        struct times now = times_now();
+
+        return (struct times) { (now.wall - start.wall) / (double)n, (now.process - start.process) / (double)n };
+}
+
+static struct times times_best(struct times a, struct times b)
+{
+        return (struct times) { a.wall < b.wall ? a.wall : b.wall, a.process < b.process ? a.process : b.process };
+}
+
+static void report_times(const char *what, struct times t)
+{
+        printf("%s: %.2f us of processor time, %.2f us of wall time\n", what, t.process / 1e3, t.wall / 1e3);
 }
 
 static size_t resident_bytes(void)
@@ -57,7 +87,7 @@ static uint64_t scrambled(uint64_t i)
 
 /* --- Memory --- */
 
-/* A composed resource of 2 KB, no two alike in anything but their form. */
+/* A composed resource of 2 KB; all have the same form and different values. */
 static const char big_format[] =
         "{\"apiVersion\":\"s3.aws.example.org/"
         "v1beta1\",\"kind\":\"Bucket\",\"metadata\":{\"name\":\"bucket-%1$016llx\","
@@ -106,6 +136,7 @@ static void create(struct store *s, struct arena *a, const struct value *body, s
 static int bench_memory(void)
 {
         struct store *s = new_store();
+        struct times start = times_now();
         size_t json_bytes = 0, before;
         struct store_stats stats;
         char filler[600], text[4096];
@@ -132,6 +163,7 @@ static int bench_memory(void)
                 }
                 arena_done(&a);
         }
+        report_times("create of 2 KB, and what makes and parses it", times_since(start, BIG_OBJECTS));
         store_stats(s, &stats);
         malloc_trim(0);
         printf("%d objects of %zu bytes of JSON; objects and indexes %zu MB, history %zu MB\n", BIG_OBJECTS,
@@ -166,14 +198,14 @@ static void create_small(struct store *s, uint64_t i)
         arena_done(&a);
 }
 
-/* The time of a create, over some that are taken away again. */
-static double time_creates(struct store *s, uint64_t from)
+/* The time of a create, averaged over some objects, which are deleted afterwards. */
+static struct times time_creates(struct store *s, uint64_t from)
 {
-        double start = now_ns(), end;
+        struct times start = times_now(), taken;
 
         for (uint64_t i = from; i < from + BATCH; i++)
                 create_small(s, i);
-        end = now_ns();
+        taken = times_since(start, BATCH);
         for (uint64_t i = from; i < from + BATCH; i++) {
                 struct arena a;
                 struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
@@ -186,13 +218,13 @@ static double time_creates(struct store *s, uint64_t from)
                         abort();
                 arena_done(&a);
         }
-        return (end - start) / BATCH;
+        return taken;
 }
 
 static int bench_create(void)
 {
         struct store *few = new_store(), *many = new_store();
-        double best_few = 1e18, best_many = 1e18;
+        struct times best_few = { 1e18, 1e18 }, best_many = best_few;
         int is_met;
 
         for (uint64_t i = 0; i < FEW; i++)
@@ -201,15 +233,14 @@ static int bench_create(void)
                 create_small(many, i);
         for (uint64_t round = 0; round < ROUNDS; round++) {
                 uint64_t from = MANY + round * BATCH;
-                double a = time_creates(few, from), b = time_creates(many, from);
 
-                best_few = a < best_few ? a : best_few;
-                best_many = b < best_many ? b : best_many;
+                best_few = times_best(best_few, time_creates(few, from));
+                best_many = times_best(best_many, time_creates(many, from));
         }
-        printf("create among %d: %.2f us, among %d: %.2f us, ratio %.2f\n", FEW, best_few / 1e3, MANY, best_many / 1e3,
-               best_many / best_few);
-        is_met = bench_report("create among 1,000,000", "us", best_many / 1e3, "us = 1.5 x among 1,000",
-                              1.5 * best_few / 1e3, 1);
+        report_times("create among 1,000", best_few);
+        report_times("create among 1,000,000", best_many);
+        is_met = bench_report("create among 1,000,000", "us of processor time", best_many.process / 1e3,
+                              "us = 1.5 x among 1,000", 1.5 * best_few.process / 1e3, 1);
         store_free(few);
         store_free(many);
         return is_met;

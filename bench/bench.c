@@ -21,7 +21,7 @@ static double measure(clockid_t clock, const struct contender *c, size_t count)
         return (double)(now_ns(clock) - start) / (double)count;
 }
 
-/* Units that take about a millisecond together, so that the clock costs nothing. */
+/* The number of units that take about a millisecond together, so that the cost of reading the clock does not matter. */
 static size_t batch_of(clockid_t clock, const struct contender *c)
 {
         double ns;
@@ -52,7 +52,7 @@ static void compare(clockid_t clock, const struct contender *contenders, size_t 
         } while (now_ns(CLOCK_MONOTONIC) < end);
 }
 
-/* As the processor spent it: other work on the machine does not count. */
+/* Measures processor time: other work on the machine does not count. */
 void bench_compare(const struct contender *contenders, size_t n, double seconds, double *ret_ns)
 {
         compare(CLOCK_THREAD_CPUTIME_ID, contenders, n, seconds, ret_ns);

@@ -1,4 +1,4 @@
-/* A function for bench-render: the step whose input has a count composes that many resources of about 5 KB, any other step changes
+/* A function for bench-render: a step with a count in its input composes that many resources of about 5 KB; any other step changes
  * nothing. */
 #include <weft/fn.h>
 

@@ -1,11 +1,11 @@
-/* Load for function servers, with our own client: what h2load cannot do is show a client certificate.
+/* Load for function servers, with our own client, because h2load cannot send a client certificate.
  *
  *   load-function frame REQUEST FILE     writes the request as one gRPC message, and prints the bytes of its observed composite
  *   load-function call TARGET REQUEST IN_FLIGHT CALLS PID [CERTS NAME]
  *                                        makes the calls and prints the processor time of process PID per call, in microseconds,
  *                                        and the bytes of a response
  *
- * Every response must be there, free of fatal results, and as large as the first. */
+ * Every call must return a response without fatal results and of the same size as the first. */
 #include "buf.h"
 #include "fn-client.h"
 #include "fn-parts.h"
@@ -23,7 +23,7 @@
 struct load {
         struct grpc_channel *channel;
         struct bytes *request;
-        _Atomic long left;             /* calls to begin */
+        _Atomic long left;             /* calls still to begin */
         _Atomic size_t response_bytes; /* of the first response; 0: none yet */
         _Atomic bool has_failed;
 };
@@ -102,7 +102,8 @@ static bool is_fatal(struct arena *a, struct str response)
         return false;
 }
 
-/* The first response is looked at; the others must be as large: the order of maps is a server's own. */
+/* Checks the first response; the others must have the same size. Their bytes may differ, because each server has its own order of
+ * maps. */
 static bool is_right(struct load *l, struct arena *a, struct str response)
 {
         size_t first = 0;

@@ -1,8 +1,9 @@
-/* process-run ROUNDS COMMAND...: runs shell-quoted commands in turn, each as often as there are rounds, and prints a line for each: what one
- * run took at best, in microseconds of wall time and of processor time (the process alone, user and system), and the most memory
- * that it had resident, in KiB.
+/* process-run ROUNDS COMMAND...: runs shell-quoted commands in turn, ROUNDS times each, and prints a line for each command: the
+ * best time of one run, in microseconds of wall time and of processor time (of the command's process alone, user and system), and
+ * its peak resident memory, in KiB.
  *
- * A COMMAND is INPUT PROGRAM ARGUMENTS..., commands are separated by `--`. Output goes nowhere; a status other than 0 is an error. */
+ * A COMMAND is INPUT PROGRAM ARGUMENTS...; commands are separated by `--`. The output is dropped; a status other than 0 is an
+ * error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -20,7 +21,7 @@
 extern char **environ;
 
 struct command {
-        char **argv; /* the input first */
+        char **argv; /* the first is the input */
         double wall_us;
         double cpu_us;
         long memory_kib;

@@ -1,7 +1,8 @@
-/* render-request [NAME=ADDRESS...] FILE...: writes the render request that `internal render` reads, as protobuf, to standard output.
+/* render-request [NAME=ADDRESS...] FILE...: writes the render request that `internal render` reads, as protobuf, to standard
+ * output.
  *
- * Of the objects in the YAML files the Composition is the Composition, the first other one the composite resource, and all that follow
- * are observed. */
+ * The YAML files contain a Composition; the first other object is the composite resource, and all objects after it are observed
+ * resources. */
 #include "buf.h"
 #include "input.h"
 #include "proto-tables.h"

@@ -1,9 +1,10 @@
-/* Half of bench-schema, which says what is measured. Schemas are made from a seed, in the shape that generated providers have: forProvider,
- * initProvider and atProvider that repeat each other, references and selectors, blocks in lists, descriptions everywhere.
+/* Our side of bench-schema, which describes what is measured. Makes schemas from a seed, in the form of generated
+ * providers: forProvider, initProvider and atProvider that repeat each other, references and selectors, blocks in lists,
+ * descriptions everywhere.
  *
- *   schema-run make > FILE      one schema, with objects of about 5 KB in it: also for the peer
- *   schema-run time FILE        nanoseconds and a name on each line
- *   schema-run memory           of 1,000 schemas: resident bytes, and bytes that the schemas say they take */
+ *   schema-run make > FILE      one schema, with objects of about 5 KB; the peer reads it too
+ *   schema-run time FILE        prints nanoseconds and a name on each line
+ *   schema-run memory           of 1,000 schemas: resident bytes, and the bytes that the schemas report */
 #include "bench.h"
 
 #include "buf.h"
@@ -25,7 +26,7 @@ static uint32_t draw(uint32_t below)
 static const char *const words[] = { "name",   "region",  "subnet", "policy",  "instance", "cluster", "role",  "key",
                                      "bucket", "storage", "access", "network", "backup",   "version", "group", "tag" };
 
-/* A block: properties to the schema and, where a buffer is given, a value for most of them to the object. */
+/* Adds a block: properties to the schema and, if object is not NULL, values for most of them to the object. */
 static void add_block(struct buf *schema, struct buf *object, unsigned n, unsigned depth);
 
 static void add_scalar(struct buf *schema, struct buf *object, unsigned number)
@@ -208,7 +209,7 @@ static struct schema *compile(struct arena *a, const struct value *openapi)
         return s;
 }
 
-/* The object as a user wrote it, then as it is stored: with nothing left to fill in. */
+/* Measures with the object as a user wrote it, then as it is stored, with all defaults filled in. */
 static int measure(const char *name)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -284,7 +285,7 @@ static int memory(void)
                 nodes += count_nodes(schema_root(schemas[i]));
                 text_bytes += text.n;
                 if (i == 0)
-                        before = resident_bytes(); /* the program and what it needs for a compile */
+                        before = resident_bytes(); /* the program and the memory that a compile needs */
         }
         arena_trim_cache();
         fprintf(stderr, "# %d schemas: %zu nodes and %.0f KB of text each on average, %.1f MB said\n", SCHEMAS,

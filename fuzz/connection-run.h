@@ -67,6 +67,11 @@ static void on_answer_head(struct exchange *ex)
         assert(ex->response.status >= 200 && ex->response.status <= 999);
 }
 
+static void on_answer_interim(struct exchange *ex)
+{
+        assert(ex->response.status >= 100 && ex->response.status < 200);
+}
+
 static void on_answer_body(struct exchange *ex, struct str data)
 {
         exchange_consume(ex, data.n);
@@ -77,9 +82,11 @@ static void on_answer_end(struct exchange *ex)
         assert(ex->response.status != 0);
 }
 
-static const struct exchange_callbacks answer_callbacks = {
-        .on_head = on_answer_head, .on_body = on_answer_body, .on_end = on_answer_end, .on_closed = on_exchange_closed
-};
+static const struct exchange_callbacks answer_callbacks = { .on_head = on_answer_head,
+                                                            .on_interim = on_answer_interim,
+                                                            .on_body = on_answer_body,
+                                                            .on_end = on_answer_end,
+                                                            .on_closed = on_exchange_closed };
 
 static void ask(struct http_connection *c)
 {

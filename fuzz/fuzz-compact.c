@@ -1,9 +1,11 @@
-/* Bytes that are accepted are those that encoding their value gives, and JSON survives the way there and back. */
+/* Accepted bytes survive decoding and encoding again, and JSON survives encoding and decoding. JSON that is written without decoding is
+ * that of the decoded value. */
 #include "fuzz.h"
 
 #include "buf.h"
 #include "compact.h"
 #include "json.h"
+#include "meta.h"
 
 static struct str encoded(struct arena *a, const struct value *v)
 {
@@ -26,14 +28,32 @@ static bool has_nan(const struct value *v)
         return false;
 }
 
-/* Encoding is canonical but for words and counts that the bytes spelled out: what it gives is as short or shorter, and stays. */
+static void check_text(struct arena *a, struct str bytes, const struct value *v, uint64_t version)
+{
+        _cleanup_buf_ struct buf text = BUF_INIT(0), wanted = BUF_INIT(0);
+
+        if (version)
+                v = meta_with_str(a, v, STR("resourceVersion"), STR("7"));
+        if (compact_append_json(&text, bytes, version))
+                assert(json_write(&wanted, v, 0, NULL) == 0 && str_equal(buf_str(&text), buf_str(&wanted)));
+        else
+                assert(text.n == 0 && (version || json_write(&wanted, v, 0, NULL) < 0));
+}
+
+/* Encoding is canonical, except that the input may spell out words and counts: the encoded bytes are not longer than the input, and
+ * encoding them again changes nothing. */
 static void check_bytes(struct arena *a, struct str bytes)
 {
+        _cleanup_buf_ struct buf text = BUF_INIT(0);
         const struct value *v, *w;
         struct str again;
 
-        if (compact_decode(a, bytes, &v, NULL) < 0)
+        if (compact_decode(a, bytes, &v, NULL) < 0) {
+                compact_append_json(&text, bytes, 7); /* never reads past the bytes */
                 return;
+        }
+        check_text(a, bytes, v, 0);
+        check_text(a, bytes, v, 7);
         again = encoded(a, v);
         assert(again.n <= bytes.n);
         assert(compact_decode(a, again, &w, NULL) == 0);

@@ -1,4 +1,4 @@
-/* A Composition as JSON: whatever it holds, it is read into steps or refused with a reason, and stays as it is. */
+/* A Composition as JSON: any content is read into steps or refused with a reason, and the Composition itself does not change. */
 #include "fuzz.h"
 
 #include "composition.h"
@@ -12,7 +12,7 @@ static void check_steps(const struct composition *c, const struct value *spec)
                 bool is_native = str_equal(c->steps[i].function, NATIVE_PATCH_AND_TRANSFORM) ||
                                  str_equal(c->steps[i].function, NATIVE_ENVIRONMENT_CONFIGS);
 
-                /* What stands for fields of the Composition comes first, and has an input. */
+                /* Steps that are made from fields of the Composition come first and have an input. */
                 if (is_native && i == n_native) {
                         assert(c->steps[i].name.n > 0 && value_is_object(c->steps[i].input));
                         n_native++;

@@ -1,4 +1,4 @@
-/* A duration that reads has a text that reads as the same duration, and that text is the shortest one of its kind. */
+/* A duration that can be parsed has a text that parses to the same duration, and this text is the shortest one of its kind. */
 #include "fuzz.h"
 
 #include "buf.h"

@@ -1,10 +1,10 @@
-/* Two JSON values one after the other, taken for the fieldsV1 of two managers. */
+/* Two JSON values one after the other, used as the fieldsV1 of two managers. */
 #include "fuzz.h"
 
 #include "field-trie.h"
 #include "json.h"
 
-/* Sorted, nothing twice, nothing empty: what every walk relies on. */
+/* Checks the invariants that every walk relies on: sorted, no duplicates, no empty nodes. */
 static void check_trie(const struct field_set *s)
 {
         if (!s)

@@ -1,5 +1,5 @@
-/* A file of the response cache. The first byte says whether the rest is a whole file or an entry that gets a true head, so that what
- * stands behind the digest is reached too. What could be read, is written and read again: that must be the same. */
+/* A file of the response cache. The first byte chooses: the rest is a whole file, or an entry that gets a valid head, so that the
+ * code after the check of the digest is reached too. An entry that can be read is written and read again, and must be the same. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -12,7 +12,7 @@ static void check_same(const struct fn_cache_entry *x, const struct fn_cache_ent
         for (size_t i = 0; i < x->n_watched; i++) {
                 assert(str_equal(x->watched[i].api_version, y->watched[i].api_version));
                 assert(str_equal(x->watched[i].kind, y->watched[i].kind));
-                assert(str_equal(x->watched[i].namespace, y->watched[i].namespace));
+                assert(str_equal(x->watched[i].ns, y->watched[i].ns));
                 assert(str_equal(x->watched[i].name, y->watched[i].name));
         }
 }

@@ -1,5 +1,5 @@
-/* The first byte chooses between request and response, the rest is the message. What could be read, is looked at in every part and
- * written; that must read back and be written the same. */
+/* The first byte chooses between request and response, the rest is the message. A message that can be read is examined in every
+ * part and written; the written message must read back and be written the same. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -9,7 +9,7 @@ static void look_at_struct(struct arena *a, struct fn_struct *s)
 {
         const struct value *v;
 
-        /* A part that cannot be decoded goes on as it came. */
+        /* A part that cannot be decoded stays encoded. */
         if (fn_struct_value(a, s, &v, NULL) >= 0 && v)
                 s->encoded = STR_NONE;
 }

@@ -22,7 +22,7 @@ static size_t read_operands(struct arena *a, struct str text, const struct value
         return value_count(list) < MAX_OPERANDS ? value_count(list) : MAX_OPERANDS;
 }
 
-/* The result is the same under every maximum that holds it, and never goes beyond one that does not. */
+/* The result is the same with every maximum that is large enough, and never exceeds a smaller one. */
 static void check_maximum(struct str format, const struct value **operands, size_t n, struct str whole)
 {
         _cleanup_buf_ struct buf exact = BUF_INIT(whole.n), small = BUF_INIT(whole.n / 2);
@@ -60,7 +60,7 @@ static void check_quoted(struct str s)
                 assert(b.p[i] >= 0x20 && b.p[i] < 0x7F);
 }
 
-/* A format, a line feed, operands. */
+/* A format, a line feed, and the operands. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_arena_ struct arena a;

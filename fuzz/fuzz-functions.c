@@ -1,5 +1,5 @@
-/* The first byte chooses a built-in function, the rest is a request. Whatever it says, the function answers, a pure one the same twice,
- * and a fatal result of those that promise it leaves desired state alone. */
+/* The first byte chooses a built-in function, the rest is a request. The function returns for every request; a pure function
+ * returns the same twice; a fatal result of the functions that promise it leaves the desired state unchanged. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -21,7 +21,7 @@ static void append_desired(struct arena *a, const struct fn_state *desired, stru
         assert(r >= 0);
 }
 
-/* Appends the response; the code of the call when it fails. */
+/* Appends the response; returns the code of the call when it fails. */
 static int answer(const struct builtin_function *f, struct arena *a, struct str bytes, struct buf *ret)
 {
         _cleanup_buf_ struct buf before = BUF_INIT(0), after = BUF_INIT(0);

@@ -1,5 +1,5 @@
-/* gRPC's framing: the first byte says how the body is cut into pieces. However it is cut, the outcome is the same; nothing larger
- * than the limit comes out; texts survive the way there and back. */
+/* gRPC's framing: the first byte says how the body is cut into pieces. The result does not depend on the pieces; no message is
+ * larger than the limit; texts survive encoding and decoding. */
 #include "fuzz.h"
 
 #include "bytes.h"

@@ -1,4 +1,4 @@
-/* HTTP/1.1 heads and chunk sizes: whatever is accepted holds no control characters, and its framing is unambiguous. */
+/* HTTP/1.1 heads and chunk sizes: an accepted head has no control characters, and its framing is unambiguous. */
 #include "fuzz.h"
 
 #include "arena.h"

@@ -1,4 +1,5 @@
-/* Bytes into an HTTP/1.1 connection. The first byte says which side it is (even: server) and, halved, how many bytes come at a time. */
+/* Bytes into an HTTP/1.1 connection. The first byte chooses the side (even: server); half of it is the number of bytes that arrive
+ * at a time. */
 #include "connection-run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* Bytes into an HTTP/2 server connection, behind the preface. */
+/* Bytes into an HTTP/2 server connection, after the preface. */
 #include "connection-run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* What is accepted is written and read back equal, compact as pretty, sorted as not; borrowing changes nothing; the Kubernetes
- * reading takes everything the strict one takes, and more only for the sake of broken text inside strings. */
+/* An accepted value is written and read back equal: compact or pretty, sorted or not. Borrowing changes nothing. The Kubernetes
+ * reader accepts everything that the strict one accepts; beyond that it accepts only broken text inside strings. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -24,7 +24,7 @@ static struct str written(struct arena *a, const struct value *v, unsigned flags
         return text;
 }
 
-/* As value_equal, but a double may come back as the int that its digits spell: 1.0 is written as 1. */
+/* Like value_equal, but a double may come back as the int with the same digits: 1.0 is written as 1. */
 static bool is_same(const struct value *v, const struct value *w)
 {
         if (value_is_number(v) && value_is_number(w))
@@ -81,7 +81,7 @@ static void check_stream(struct arena *a, struct str text)
         }
 }
 
-/* Every byte that is not ASCII replaced by an x, which stands nowhere but inside strings. */
+/* The text with every byte that is not ASCII replaced by an x, which is valid only inside strings. */
 static struct str without_high_bytes(struct arena *a, struct str text)
 {
         struct str copy = arena_copy(a, text);

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "label-selector.h"
 
-/* The canonical text reads back as the same selector, and is canonical itself. */
+/* The canonical text parses to the same selector, and writing that gives the same text. */
 static void check_label_text(struct arena *a, const struct label_selector *s)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0), again = BUF_INIT(0);
@@ -21,7 +21,7 @@ static void check_label_text(struct arena *a, const struct label_selector *s)
         assert(str_equal(buf_str(&text), buf_str(&again)));
 }
 
-/* A requirement and its opposite never hold at once, and one of them always does. */
+/* Exactly one of a requirement and its opposite holds. */
 static void check_opposites(const struct label_selector *s, const struct value *labels)
 {
         for (size_t i = 0; i < s->n; i++) {
@@ -35,9 +35,9 @@ static void check_opposites(const struct label_selector *s, const struct value *
                 bool matches = label_selector_matches(&one, labels);
 
                 assert(matches || !label_selector_matches(s, labels));
-                if (requirement.operator== SELECT_GREATER || requirement.operator== SELECT_LESS)
+                if (requirement.op == SELECT_GREATER || requirement.op == SELECT_LESS)
                         continue;
-                requirement.operator= opposites[requirement.operator];
+                requirement.op = opposites[requirement.op];
                 assert(label_selector_matches(&one, labels) == !matches);
         }
 }
@@ -52,7 +52,7 @@ static void check_labels(struct arena *a, struct str text, const struct value *l
         check_opposites(&s, labels);
 }
 
-/* The same for field selectors, whose canonical text is not sorted by what it says but by what was written. */
+/* The same for field selectors. Their canonical text is sorted by the text as written, not by its meaning. */
 static void check_fields(struct arena *a, struct str text, const struct value *object)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);

@@ -1,5 +1,5 @@
-/* Two JSON values one after the other: an object as it is stored, managedFields included, and what somebody does to it: a JSON Patch
- * (an array), a merge patch, and a configuration to apply. */
+/* Two JSON values one after the other: a stored object, managedFields included, and a change to it. The change is used as a JSON
+ * Patch (an array), as a merge patch, and as a configuration to apply. */
 #include "fuzz.h"
 
 #include "json.h"
@@ -55,7 +55,7 @@ static const struct value *unmanaged(struct arena *a, const struct value *object
         return meta_with(a, object, STR("managedFields"), NULL);
 }
 
-/* What is stored can be read again, and is stored the same way again. */
+/* A stored object can be read again, and storing it again gives the same object. */
 static void check_stored(struct arena *a, const struct value *object)
 {
         struct managers managers;
@@ -65,7 +65,7 @@ static void check_stored(struct arena *a, const struct value *object)
         assert(value_equal(managed_fields_store(object, &managers), object));
 }
 
-/* The live object is as we store objects, but who manages what may be any nonsense. */
+/* The live object has the form in which we store objects, but its managers may be any nonsense. */
 static const struct value *stored(struct arena *a, const struct value *object)
 {
         struct managers managers;
@@ -93,14 +93,14 @@ static void check_update(struct arena *a, const struct managed_type *type, const
         assert(r >= 0);
         check_stored(a, result);
 
-        /* Written once more, it changes nothing. */
+        /* The same write once more changes nothing. */
         req.now.seconds++;
         r = managed_update(a, &req, result, result, &again, NULL);
         assert(r >= 0);
         assert(value_equal(unmanaged(a, again), unmanaged(a, result)));
 }
 
-/* Whether the second differs from the first only where that has null in the place of an empty map or list. */
+/* Whether `after` differs from `before` only where `before` has null and `after` an empty map or list. */
 static bool is_same_but_emptied(const struct value *before, const struct value *after)
 {
         if (value_is_null(before))
@@ -140,9 +140,9 @@ static void check_apply(struct arena *a, const struct managed_type *type, const 
                 return;
         check_stored(a, result);
 
-        /* The same configuration applied once more is no write at all, whatever the time. Except after an application that took
-         * the last item of a map or list which the configuration has, empty: that leaves null, as it does upstream, the second
-         * fills in what is empty, and the third is no write. */
+        /* Applying the same configuration again is no write, at any time. There is one exception: an apply may remove the last item
+         * of a map or list that is empty in the configuration. This leaves null, as it does upstream; the second apply fills in the
+         * empty map or list, and the third is no write. */
         req.now.seconds++;
         r = managed_apply(a, &req, result, config, &again, NULL);
         assert(r >= 0);

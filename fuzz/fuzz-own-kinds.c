@@ -1,4 +1,4 @@
-/* An object of one of Crossplane's own kinds, and perhaps the one that it replaces, as JSON. */
+/* An object of one of Crossplane's own kinds and optionally the object that it replaces, as JSON. */
 #include "fuzz.h"
 
 #include "json.h"
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         before = value_copy(&a, v);
         whole = own_kind_default(&a, v);
         assert(value_equal(own_kind_default(&a, whole), whole));
-        /* What is good stays good with its defaults, and may replace itself. */
+        /* A valid object stays valid with its defaults, and may replace itself. */
         if (judge(&a, v, NULL) == 0) {
                 assert(judge(&a, whole, NULL) == 0);
                 assert(judge(&a, whole, whole) == 0);

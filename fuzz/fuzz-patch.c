@@ -15,7 +15,7 @@ static bool has_null_member(const struct value *v)
         return false;
 }
 
-/* A result is a value like any other: it can be written and read back, and settling says what comes back. */
+/* A result can be written and read back, and value_settle predicts the value that is read back. */
 static void check_result(struct arena *a, const struct value *v)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(1u << 20);
@@ -43,7 +43,7 @@ static void check_patch(struct arena *a, const struct value *document, const str
         result = merge_patch_apply(a, document, patch);
         assert(value_equal(before, document));
         check_result(a, result);
-        /* Merging twice is merging once. */
+        /* A second merge changes nothing. */
         assert(value_equal(merge_patch_apply(a, result, patch), result));
 }
 

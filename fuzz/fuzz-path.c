@@ -1,4 +1,4 @@
-/* The first line is a path, the rest a JSON document (or, if it is none, a fixed one is taken). */
+/* The first line is a path, the rest a JSON document (if it is not valid JSON, a fixed document is used). */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -29,7 +29,7 @@ static bool paths_equal(const struct path *a, const struct path *b)
         return true;
 }
 
-/* What is printed reads back as the same path, unless it has a key that prints as nothing. */
+/* The printed path parses to the same path, unless it has a key that prints as nothing. */
 static void check_print(struct arena *a, const struct path *path)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0), again = BUF_INIT(0);
@@ -66,7 +66,7 @@ static void check_get(struct arena *a, const struct value *document, struct str 
                (path_get_string_object(a, document, path, &v, &err) >= 0));
 }
 
-/* What was set is what is there, and the old document is as it was. */
+/* The new document has the value that was set, and the old document does not change. */
 static void check_set(struct arena *a, const struct value *document, struct str text, const struct path *path,
                       const struct value *v)
 {

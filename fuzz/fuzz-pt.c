@@ -1,5 +1,5 @@
-/* The input of patch-and-transform from anybody: {"input": ..., "xr": ..., "observed": ..., "desired": ..., "environment": ...} as JSON. Whatever it is, the
- * function answers; equal requests get equal bytes; and the answer decodes. */
+/* An untrusted input of patch-and-transform: {"input": ..., "xr": ..., "observed": ..., "desired": ..., "environment": ...} as
+ * JSON. The function returns for every input; equal requests get equal bytes; the response decodes. */
 #include "fuzz.h"
 
 #include "buf.h"

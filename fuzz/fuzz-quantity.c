@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The canonical form reads back equal, except where it has no suffix for the power or the power passes the limit. */
+/* Whether the canonical form must read back equal: not if there is no suffix for the power or the power exceeds the limit. */
 static bool reads_back(const struct quantity *q)
 {
         int64_t exponent = q->exponent;
@@ -35,7 +35,7 @@ static void check_text(struct arena *a, const struct quantity *q,
         }
 }
 
-/* Doubles that clearly differ are in the order of their quantities. */
+/* Doubles that clearly differ have the same order as their quantities. */
 static void check_order(const struct quantity *x, const struct quantity *y)
 {
         double a = quantity_double(x), b = quantity_double(y);
@@ -48,7 +48,7 @@ static void check_order(const struct quantity *x, const struct quantity *y)
                 assert((order < 0) == (a < b));
 }
 
-/* Two quantities, a line feed between them. */
+/* Two quantities, with a line feed between them. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_arena_ struct arena a;

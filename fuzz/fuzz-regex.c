@@ -1,5 +1,5 @@
-/* The first line is a pattern, the rest a text. What Go's syntax accepts the engine must take too (unless it is too large);
- * matches lie in the text, in order, and do not overlap; replacing every match by itself changes nothing; a quoted text
+/* The first line is a pattern, the rest a text. The engine must accept every pattern that Go's syntax accepts (unless it is too
+ * large); matches lie in the text, in order, and do not overlap; replacing every match by itself changes nothing; a quoted text
  * matches itself. */
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
-/* A RunFunctionRequest from anybody. Taking it apart and putting it together changes nothing, and a function on the SDK that edits one
- * resource answers with a response that decodes and has every other resource as it came. */
+/* An untrusted RunFunctionRequest. Splitting it into parts and joining them again changes nothing. A function on the SDK that edits
+ * one resource returns a response that decodes and has every other resource unchanged. */
 #include "fuzz.h"
 
 #include "buf.h"

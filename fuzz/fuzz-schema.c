@@ -1,10 +1,10 @@
-/* JSON values one after the other: a schema, an object, and perhaps the object that it replaces. */
+/* JSON values one after the other: a schema, an object, and optionally the object that it replaces. */
 #include "fuzz.h"
 
 #include "json.h"
 #include "schema.h"
 
-/* Everything that can be reached. */
+/* Visits every node that can be reached; returns their number. */
 static size_t walk(const struct schema_node *n)
 {
         size_t count = 1;
@@ -38,7 +38,7 @@ static void check_object(struct arena *a, const struct schema *s, const struct v
         assert((unknown.n > 0) == (pruned != v));
         assert(schema_prune(s, a, pruned, NULL) == pruned);
         assert(schema_prune(s, a, admitted, NULL) == admitted);
-        /* Once more changes nothing, and gives the value itself. */
+        /* Doing it again changes nothing, and returns the same pointer. */
         assert(schema_admit(s, a, admitted, &options) == admitted);
         assert(schema_default(s, a, admitted) == admitted && schema_drop_nulls(s, a, admitted) == admitted);
         field_errors_init(&errors, a);

@@ -1,4 +1,5 @@
-/* A time that reads must come back from its own text, and from that of the same instant at another offset. */
+/* A time that can be parsed must be the same after a round trip through its own text, and through the text of the same instant at
+ * another offset. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -12,7 +13,7 @@ static void check_round_trip(struct instant t)
 
         time_append_shortest(&b, t);
         if (b.p[0] == '-' || b.p[4] != '-')
-                return; /* an offset took it out of the years that RFC 3339 has */
+                return; /* the offset moves it out of the years that RFC 3339 allows */
         r = time_parse_rfc3339(buf_str(&b), &back, NULL);
         assert(r == 0 && back.seconds == t.seconds && back.nanos == t.nanos);
         buf_clear(&b);
@@ -21,7 +22,7 @@ static void check_round_trip(struct instant t)
         assert(r == 0 && back.seconds == t.seconds && back.nanos == t.nanos);
 }
 
-/* The bytes themselves as an instant, which always has a text. */
+/* Uses the bytes themselves as an instant, which always has a text. */
 static void check_format(const uint8_t *data, size_t size)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);

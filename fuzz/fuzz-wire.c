@@ -1,6 +1,6 @@
-/* The first byte chooses a message type, the second the options, the rest is a message on the wire. Whatever is accepted
- * must come back equal from its own encoding, and that encoding must not change any more. Sorting its maps changes nothing that
- * it means, and what is sorted is not sorted again. */
+/* The first byte chooses a message type, the second the options, the rest is a message on the wire. An accepted message must come
+ * back equal from its own encoding, and encoding it again must give the same bytes. Sorting its maps does not change its meaning,
+ * and a sorted message is not sorted again. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -26,7 +26,7 @@ static const struct proto_message *const messages[] = {
 
 #define ARENA_BYTES (256u << 20)
 
-/* Walks the fields: each lies within the message, and together they are all of it. */
+/* Walks the fields: each lies within the message, and together they cover all of it. */
 static void walk(struct str message)
 {
         struct proto_raw_field f;

@@ -1,5 +1,5 @@
-/* What can be read is written and read again as the same value; streams are cut into pieces that lie in the text; positions of
- * errors lie in it too. */
+/* A value that can be read is written and read again as the same value; streams are cut into pieces that lie in the text; positions
+ * of errors lie in it too. */
 #include "fuzz.h"
 
 #include "buf.h"
@@ -7,7 +7,7 @@
 #include "value.h"
 #include "yaml.h"
 
-/* A value that has been read has ints where doubles are integral and small, and the writer's text gives the same again. */
+/* A parsed value has ints in place of small integral doubles; the written text parses to an equal value. */
 static void check_round_trip(struct arena *a, const struct value *v)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(64u << 20);
@@ -15,7 +15,7 @@ static void check_round_trip(struct arena *a, const struct value *v)
         const struct value *again;
 
         if (yaml_write(&b, v, 0, NULL) < 0)
-                return; /* aliases can make much text of little */
+                return; /* aliases can make a large text from a small one */
         if (yaml_parse(a, buf_str(&b), NULL, &again, &err) < 0)
                 abort();
         assert(value_equal_numeric(v, again));
@@ -23,7 +23,7 @@ static void check_round_trip(struct arena *a, const struct value *v)
 
 static void check_error(struct str text, const struct err *err)
 {
-        struct source s = { .name = STR("input"), .text = text };
+        struct source_file s = { .name = STR("input"), .text = text };
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         assert(err->position.offset <= text.n);
@@ -49,7 +49,7 @@ static void check_stream(struct arena *a, struct str text)
 {
         struct path_segment segments[] = { { .key = STR_INIT("a") }, { .index = 1, .is_index = true } };
         struct path path = { segments, ARRAY_SIZE(segments) };
-        struct source s = { .name = STR("input"), .text = text };
+        struct source_file s = { .name = STR("input"), .text = text };
         _cleanup_err_ struct err err = { 0 };
         const struct value *v;
         struct position p;

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         setvbuf(stdout, NULL, _IOLBF, 0);
         for (struct dirent *e; (e = readdir(d));) {
                 _cleanup_buf_ struct buf b = BUF_INIT(0);
-                _cleanup_free_ char *exact = NULL; /* no slack behind the input, so that an overrun is seen */
+                _cleanup_free_ char *exact = NULL; /* exactly as large as the input, so that an overrun is detected */
 
                 if (e->d_name[0] == '.')
                         continue;

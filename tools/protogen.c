@@ -1,5 +1,5 @@
 /* protogen PREFIX SET OUT.c OUT.h [PACKAGE=SHORT...]: turns a FileDescriptorSet, as protoc writes it, into the tables of
- * src/data/proto.h. Runs at build time; its input is our own, so anything unexpected ends it with a message.
+ * src/data/proto/proto.h. Runs at build time; its input is our own, so anything unexpected ends it with a message.
  *
  * OUT.h declares each message as PREFIX_SHORT_Name, where SHORT stands for its package; OUT.c defines them, PREFIX_messages (by
  * full name), and PREFIX_files (the serialised FileDescriptorProtos). Messages of packages without a short name are left

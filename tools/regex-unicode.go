@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Prints src/data/regex-tables.c: the Unicode classes and the case folding that Go's regexp knows, observed from outside.
+// Prints src/data/regex/regex-tables.c: the Unicode classes and the case folding that Go's regexp knows, observed from outside.
 //
-//	go run tools/regex-unicode.go > src/data/regex-tables.c
+//	go run tools/regex-unicode.go > src/data/regex/regex-tables.c
 package main
 
 import (

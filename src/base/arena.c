@@ -1,5 +1,6 @@
 #include "arena.h"
 
+#include "budget.h"
 #include "buf.h"
 #include "err.h"
 #include "limits.h"
@@ -18,13 +19,25 @@
 #define REDZONE_BYTES  0
 #endif
 
-/* Blocks come in two recycled sizes: a small first one, so that a tiny request costs little, then large ones. A piece that
- * is large for a block gets one of its own, which is never recycled.
+/* Blocks come in three recycled sizes: a small first one, so that a tiny request costs little, a medium one, then large ones. A
+ * piece that is large for a block gets its own block, which is never recycled. A thread keeps few large blocks: with many threads
+ * they add up.
  *
- * Under AddressSanitizer all of a block is poisoned but the pieces that were given out: its header, the gaps between
- * pieces, the rest, and everything once the arena has let go of it. */
-#define SMALL_BLOCK_BYTES (4u << 10)
-#define LARGE_BLOCK_BYTES (64u << 10)
+ * Under AddressSanitizer only the allocated pieces of a block are accessible. Its header, the gaps between pieces and the free
+ * rest are poisoned; once the arena has released the block, all of it is. */
+#define SMALL_BLOCK_BYTES  (4u << 10)
+#define MEDIUM_BLOCK_BYTES (16u << 10)
+#define LARGE_BLOCK_BYTES  (64u << 10)
+#define NEWEST_PINS        8 /* number of pins that arena_has_pinned checks */
+
+static const struct {
+        size_t size_bytes;
+        size_t n_kept; /* of one thread */
+} block_classes[] = {
+        { SMALL_BLOCK_BYTES, LIMIT_ARENA_CACHE_BLOCKS },
+        { MEDIUM_BLOCK_BYTES, LIMIT_ARENA_CACHE_BLOCKS / 4 },
+        { LARGE_BLOCK_BYTES, LIMIT_ARENA_CACHE_BLOCKS / 16 },
+};
 
 struct arena_block {
         struct arena_block *older;
@@ -37,13 +50,13 @@ struct arena_pin {
         void (*unref)(void *object);
 };
 
-/* Home: one per thread, given back by the key's destructor when the thread ends. */
+/* Home: one per thread, freed by the key's destructor when the thread ends. */
 struct block_cache {
-        struct arena_block *blocks[2]; /* small, large */
-        size_t n[2];
+        struct arena_block *blocks[ARRAY_SIZE(block_classes)];
+        size_t n[ARRAY_SIZE(block_classes)];
 };
 
-static _Atomic int debug_mode = -1; /* -1: not yet asked the environment */
+static _Atomic int debug_mode = -1; /* -1: the environment has not been read yet */
 static pthread_key_t cache_key;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static __thread struct block_cache *cache;
@@ -121,24 +134,25 @@ void arena_trim_cache(void)
 /* The cache list a block size belongs to, or -1 for sizes that are not recycled. */
 static int cache_class(size_t size_bytes)
 {
-        if (size_bytes == SMALL_BLOCK_BYTES)
-                return 0;
-        return size_bytes == LARGE_BLOCK_BYTES ? 1 : -1;
+        for (size_t i = 0; i < ARRAY_SIZE(block_classes); i++)
+                if (size_bytes == block_classes[i].size_bytes)
+                        return (int)i;
+        return -1;
 }
 
 static struct arena_block *take_block(size_t size_bytes)
 {
-        int class = cache_class(size_bytes);
+        int size_class = cache_class(size_bytes);
         struct arena_block *b;
 
-        if (class >= 0) {
+        if (size_class >= 0) {
                 struct block_cache *c = get_cache();
 
-                b = c->blocks[class];
+                b = c->blocks[size_class];
                 if (b) {
                         UNPOISON(b, sizeof(*b));
-                        c->blocks[class] = b->older;
-                        c->n[class]--;
+                        c->blocks[size_class] = b->older;
+                        c->n[size_class]--;
                         return b;
                 }
         }
@@ -149,27 +163,52 @@ static struct arena_block *take_block(size_t size_bytes)
 
 static void give_block(struct arena_block *b)
 {
-        int class = cache_class(b->size_bytes);
+        int size_class = cache_class(b->size_bytes);
         struct block_cache *c;
 
-        if (class < 0) {
+        if (size_class < 0) {
                 free_block(b);
                 return;
         }
         c = get_cache();
-        if (c->n[class] >= LIMIT_ARENA_CACHE_BLOCKS) {
+        if (c->n[size_class] >= block_classes[size_class].n_kept) {
                 free_block(b);
                 return;
         }
-        b->older = c->blocks[class];
-        c->blocks[class] = b;
-        c->n[class]++;
+        b->older = c->blocks[size_class];
+        c->blocks[size_class] = b;
+        c->n[size_class]++;
         POISON(b + 1, b->size_bytes - sizeof(*b)); /* the leak checker must be able to follow the list */
 }
 
 void arena_init(struct arena *a, const char *name, size_t budget_bytes)
 {
-        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes, .is_debug = is_debug() };
+        *a = (struct arena) { .name = name, .budget_bytes = budget_bytes, .has_own_pieces = is_debug() };
+}
+
+void arena_init_pieces(struct arena *a, const char *name, size_t budget_bytes)
+{
+        arena_init(a, name, budget_bytes);
+        a->has_own_pieces = true;
+}
+
+void arena_set_account(struct arena *a, struct budget_account *account)
+{
+        a->account = account;
+}
+
+bool arena_reserve(struct arena *a, size_t bytes)
+{
+        struct budget_account *account = a->account;
+        size_t taken = a->used_bytes + a->pinned_bytes;
+
+        if (a->budget_bytes && (taken > a->budget_bytes || bytes > a->budget_bytes - taken))
+                a->is_over_budget = true;
+        if (account && bytes > account->credit_bytes && !budget_reserve(account, bytes - account->credit_bytes)) {
+                account->has_refused = true;
+                a->is_over_budget = true;
+        }
+        return !a->is_over_budget;
 }
 
 void arena_done(struct arena *a)
@@ -188,14 +227,20 @@ void arena_done(struct arena *a)
                 give_block(b);
         }
         a->next = a->end = NULL;
-        a->used_bytes = 0;
+        a->used_bytes = a->edited_bytes = a->filled_items = a->pinned_bytes = 0;
         a->is_over_budget = false;
 }
 
 void arena_reset(struct arena *a)
 {
         arena_done(a);
-        a->is_debug = is_debug();
+        a->has_own_pieces = is_debug();
+}
+
+static void check_budget(struct arena *a)
+{
+        if (a->budget_bytes && a->used_bytes + a->pinned_bytes > a->budget_bytes)
+                a->is_over_budget = true;
 }
 
 static void add_block(struct arena *a, struct arena_block *b)
@@ -203,7 +248,8 @@ static void add_block(struct arena *a, struct arena_block *b)
         b->older = a->blocks;
         a->blocks = b;
         a->used_bytes += b->size_bytes;
-        if (a->budget_bytes && a->used_bytes > a->budget_bytes)
+        check_budget(a);
+        if (a->account && !budget_force(a->account, b->size_bytes))
                 a->is_over_budget = true;
 }
 
@@ -212,8 +258,8 @@ static char *align_up(char *p, size_t align)
         return p + (-(uintptr_t)p & (align - 1));
 }
 
-/* A block for one piece alone, which ends where the piece ends, so that memory checkers see an overrun. The arena goes on
- * filling the block it had. */
+/* A block for a single piece. It ends where the piece ends, so that memory checkers see an overrun. The arena goes on filling
+ * its current block. */
 static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
 {
         size_t padding = align > sizeof(struct arena_block) ? align : 0, total;
@@ -223,7 +269,7 @@ static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
         if (!size_add(size_bytes, sizeof(*b) + padding, &total))
                 total = SIZE_MAX; /* xmalloc ends the process with a message */
         if (cache_class(total) >= 0)
-                total++; /* not a size that is recycled */
+                total++; /* avoids a size that is recycled */
         b = xmalloc(total);
         b->size_bytes = total;
         add_block(a, b);
@@ -233,14 +279,14 @@ static void *alloc_own_block(struct arena *a, size_t size_bytes, size_t align)
         return p;
 }
 
-/* Large blocks after a small one; small ones again where a large one would go over a budget that is not used up. */
+/* The first block is small, the next one medium, all others are large. Blocks are small again if a larger one would go over a budget
+ * that has room left. */
 static size_t next_block_bytes(const struct arena *a)
 {
-        size_t left = a->budget_bytes - MIN(a->used_bytes, a->budget_bytes);
+        size_t left = a->budget_bytes - MIN(a->used_bytes + a->pinned_bytes, a->budget_bytes);
+        size_t wanted = a->used_bytes < MEDIUM_BLOCK_BYTES ? MEDIUM_BLOCK_BYTES : LARGE_BLOCK_BYTES;
 
-        if (!a->blocks || (a->budget_bytes && left < LARGE_BLOCK_BYTES))
-                return SMALL_BLOCK_BYTES;
-        return LARGE_BLOCK_BYTES;
+        return !a->blocks || (a->budget_bytes && left < wanted) ? SMALL_BLOCK_BYTES : wanted;
 }
 
 static void start_block(struct arena *a, size_t size_bytes)
@@ -263,7 +309,7 @@ static bool fits(const struct arena *a, size_t size_bytes, size_t align)
         return p + REDZONE_BYTES <= a->end && size_bytes <= (size_t)(a->end - p) - REDZONE_BYTES;
 }
 
-/* A piece that is large for the next block, or for which a block with much room would be left behind, gets its own. */
+/* True if the piece is large for the next block, or if a new block would waste much free room in the current one. */
 static bool deserves_own_block(const struct arena *a, size_t size_bytes, size_t align)
 {
         size_t most = next_block_bytes(a) / 4;
@@ -278,7 +324,7 @@ void *arena_alloc_slow(struct arena *a, size_t size_bytes, size_t align)
         char *p;
 
         assert(align > 0 && (align & (align - 1)) == 0);
-        if (a->is_debug)
+        if (a->has_own_pieces)
                 return alloc_own_block(a, size_bytes, align);
         if (!fits(a, size_bytes, align)) {
                 if (deserves_own_block(a, size_bytes, align))
@@ -372,9 +418,29 @@ void arena_pin(struct arena *a, void *object, void (*unref)(void *object))
         a->pins = pin;
 }
 
+bool arena_has_pinned(const struct arena *a, const void *object)
+{
+        const struct arena_pin *pin = a->pins;
+
+        for (int i = 0; pin && i < NEWEST_PINS; i++, pin = pin->older)
+                if (pin->object == object)
+                        return true;
+        return false;
+}
+
+void arena_charge(struct arena *a, size_t size_bytes)
+{
+        a->pinned_bytes += size_bytes;
+        check_budget(a);
+}
+
 int arena_check(const struct arena *a, struct err *err)
 {
         if (LIKELY(!a->is_over_budget))
                 return 0;
+        if (a->account && a->account->has_refused)
+                return err_set(err, ERR_LIMIT,
+                               "%s memory limit exceeded: %zu bytes do not fit into the %zu bytes of all", a->name,
+                               a->used_bytes, a->account->budget->max_bytes);
         return err_set(err, ERR_LIMIT, "%s memory limit of %zu bytes exceeded", a->name, a->budget_bytes);
 }

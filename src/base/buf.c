@@ -1,6 +1,7 @@
 #include "buf.h"
 
 #include "arena.h"
+#include "budget.h"
 #include "err.h"
 #include "limits.h"
 
@@ -19,6 +20,8 @@ void buf_init(struct buf *b, size_t max_bytes)
 void buf_done(struct buf *b)
 {
         free(b->p);
+        if (b->account)
+                budget_credit(b->account, b->capacity);
         b->p = NULL;
         b->n = b->capacity = 0;
         b->has_failed = false;
@@ -28,6 +31,14 @@ void buf_clear(struct buf *b)
 {
         b->n = 0;
         b->has_failed = false;
+}
+
+/* Returns the new capacity: `grown`, or `wanted` if the account cannot pay for more; 0 if it cannot pay for `wanted`. */
+static size_t pay(struct buf *b, size_t grown, size_t wanted)
+{
+        if (!b->account || budget_try(b->account, grown - b->capacity))
+                return grown;
+        return budget_take(b->account, wanted - b->capacity) ? wanted : 0;
 }
 
 bool buf_reserve_slow(struct buf *b, size_t n)
@@ -41,7 +52,11 @@ bool buf_reserve_slow(struct buf *b, size_t n)
         if (wanted <= b->capacity)
                 return true;
         grown = b->capacity < 64 ? 63 : b->capacity * 2 + 1; /* with the NUL, powers of two */
-        grown = MIN(MAX(grown, wanted), max);
+        grown = pay(b, MIN(MAX(grown, wanted), max), wanted);
+        if (grown == 0) {
+                b->has_failed = true;
+                return false;
+        }
         b->p = xrealloc(b->p, grown + 1);
         b->capacity = grown;
         return true;
@@ -89,7 +104,7 @@ void buf_appendv(struct buf *b, const char *format, va_list arguments)
         va_copy(again, arguments);
         n = vsnprintf(text, sizeof(text), format, again);
         va_end(again);
-        /* A text beyond INT_MAX has no length here; nor has one that cannot be formatted. */
+        /* n is negative if the text is longer than INT_MAX or cannot be formatted. */
         if (n < 0 || !buf_reserve(b, (size_t)n)) {
                 b->has_failed = true;
                 return;

@@ -1,5 +1,5 @@
-/* A growing byte buffer with a maximum and sticky failure: append as much as you like, look once at the end.
- * The buffer owns its bytes until buf_done or buf_take. */
+/* A growing byte buffer with a maximum and sticky failure: the caller appends without checks and checks once at the end. The
+ * buffer owns its bytes until buf_done or buf_take. */
 #pragma once
 
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include "str.h"
 
 struct arena;
+struct budget_account;
 struct err;
 
 struct buf {
@@ -14,7 +15,9 @@ struct buf {
         size_t n;
         size_t capacity; /* never above the maximum; there is one more byte, for a NUL */
         size_t max_bytes;
-        bool has_failed; /* more than max_bytes was asked for; appends do nothing from then on */
+        struct budget_account
+                *account; /* pays for the memory; NULL: no account. It must live as long as the buffer grows */
+        bool has_failed; /* more than max_bytes, or more than the account can pay for; appends do nothing from then on */
 };
 
 /* max_bytes 0 means LIMIT_BUFFER_BYTES. */
@@ -25,7 +28,7 @@ struct buf {
 void buf_init(struct buf *b, size_t max_bytes);
 void buf_done(struct buf *b);
 
-/* Empties it and forgets a failure; keeps the memory. */
+/* Empties the buffer and clears a failure; keeps the memory. */
 void buf_clear(struct buf *b);
 
 /* Makes room for n more bytes at b->p + b->n; false when that would pass the maximum (the failure is sticky). */
@@ -65,22 +68,22 @@ void buf_append_uint(struct buf *b, uint64_t u);
 void buf_appendf(struct buf *b, const char *format, ...) _printf_(2, 3);
 void buf_appendv(struct buf *b, const char *format, va_list arguments) _printf_(2, 0);
 
-/* What is in it, borrowed until the next append. */
+/* The contents, borrowed until the next append. */
 static inline struct str buf_str(const struct buf *b)
 {
         return (struct str) { b->p, b->n };
 }
 
-/* NUL-terminated view, borrowed until the next append; after a failure, what was in it before. */
+/* NUL-terminated view, borrowed until the next append; after a failure, the contents before it. */
 const char *buf_cstring(struct buf *b);
 
 /* 0, or ERR_LIMIT with `WHAT is larger than the limit of N bytes`. */
 int buf_check(const struct buf *b, const char *what, struct err *err);
 
-/* A copy in the arena (with a NUL behind it); the buffer is emptied. */
+/* Copies the contents into the arena (with a NUL after them) and empties the buffer. */
 struct str buf_to_arena(struct buf *b, struct arena *a);
 
-/* The heap bytes themselves, NUL-terminated; the caller frees them. The buffer is emptied and forgets a failure. */
+/* Moves out the heap bytes, NUL-terminated; the caller frees them. Empties the buffer and clears a failure. */
 char *buf_take(struct buf *b);
 
 #define _cleanup_buf_ _cleanup_(buf_done)

@@ -50,6 +50,7 @@ static enum reason reason_of_code(int code)
                 return REASON_FORBIDDEN;
         case ERR_EXPIRED:
                 return REASON_EXPIRED;
+        case ERR_BUSY:
         case ERR_CANCELED:
         case ERR_CLOSED:
                 return REASON_SERVICE_UNAVAILABLE;
@@ -69,10 +70,10 @@ void err_done(struct err *err)
         *err = (struct err) { 0 };
 }
 
-/* What was last set on a NULL err, for err_wrap. */
+/* The code that this thread last set on a NULL err, for err_wrap. */
 static __thread int code_without_err = ERR_FAILED;
 
-/* Cuts a text of n bytes to the limit, not within a character. */
+/* Cuts a text of n bytes to the limit, at a character boundary. */
 static void cut_text(char *text, size_t n)
 {
         static const char mark[] = "...";
@@ -85,7 +86,7 @@ static void cut_text(char *text, size_t n)
         memcpy(text + keep, mark, sizeof(mark));
 }
 
-/* A heap text of at most LIMIT_ERROR_BYTES; inner, if any, follows behind `: `. */
+/* A heap text of at most LIMIT_ERROR_BYTES; inner, if any, is appended after `: `. */
 static _printf_(1, 0) char *format_text(const char *format, va_list arguments, const char *inner)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);

@@ -1,27 +1,28 @@
 /* Errors: a code to act on, a Kubernetes reason for the API, and a text `outer: inner` for people.
  *
- * A function that can fail returns 0 or one of the negative codes and fills the struct err it was given. The err may be
- * NULL: then only the code is of interest. An err is filled once and then wrapped on the way up; whoever drops it logs it.
- * It owns heap memory: declare it with _cleanup_err_, or hand it in from outside. A text beyond LIMIT_ERROR_BYTES is cut
- * off and ends in `...`. */
+ * A function that can fail returns 0 or one of the negative codes and fills the struct err it was given. The err may be NULL if
+ * the caller needs only the code. An err is filled once and then wrapped on the way up; the function that drops an error logs
+ * it. An err owns heap memory: declare it with _cleanup_err_, or pass one in from the caller. A text beyond LIMIT_ERROR_BYTES is
+ * cut off and ends in `...`. */
 #pragma once
 
 #include "str.h"
 
 enum err_code {
-        ERR_FAILED = -1,       /* anything that has no code of its own */
+        ERR_FAILED = -1,       /* any error without a more specific code */
         ERR_INVALID = -2,      /* bad input: syntax, type, value */
-        ERR_NOT_FOUND = -3,    /* what was asked for is not there */
-        ERR_EXISTS = -4,       /* it is there already */
-        ERR_CONFLICT = -5,     /* somebody else changed it */
-        ERR_LIMIT = -6,        /* a limit of ours was reached; the text names it */
+        ERR_NOT_FOUND = -3,    /* the requested thing does not exist */
+        ERR_EXISTS = -4,       /* the thing exists already */
+        ERR_CONFLICT = -5,     /* another writer changed the thing */
+        ERR_LIMIT = -6,        /* a limit of limits.h was reached; the text names it */
         ERR_TIMEOUT = -7,      /* the deadline passed */
         ERR_CANCELED = -8,     /* the cancel token was triggered */
         ERR_FORBIDDEN = -9,    /* refused */
-        ERR_UNSUPPORTED = -10, /* understood, but not to be had */
-        ERR_SYSTEM = -11,      /* the operating system said no; the text has its word */
+        ERR_UNSUPPORTED = -10, /* understood, but not supported */
+        ERR_SYSTEM = -11,      /* a system call failed; the text has strerror(errno) */
         ERR_CLOSED = -12,      /* the queue, connection or stream is closed */
-        ERR_EXPIRED = -13,     /* the version asked for is no longer kept */
+        ERR_EXPIRED = -13,     /* the requested version is no longer kept */
+        ERR_BUSY = -14,        /* no place is free; the caller gives way and is told when there is one */
 };
 
 /* metav1.StatusReason, by the names the API uses. */
@@ -48,7 +49,7 @@ enum reason {
         _REASON_COUNT,
 };
 
-/* Where in a text something stands. line and column count from 1, columns in characters; line 0 means unknown. */
+/* A position in a text. line and column count from 1, columns in characters; line 0 means unknown. */
 struct position {
         uint32_t line;
         uint32_t column;
@@ -66,8 +67,8 @@ struct err {
 
 void err_done(struct err *err);
 
-/* Fills *err and returns code. An earlier error in it is replaced. The reason follows from the code (ERR_NOT_FOUND gives
- * REASON_NOT_FOUND, ERR_INVALID gives REASON_INVALID, ...) unless err_set_reason says otherwise. */
+/* Fills *err and returns code. Replaces an earlier error in *err. The reason follows from the code (ERR_NOT_FOUND gives
+ * REASON_NOT_FOUND, ERR_INVALID gives REASON_INVALID, ...) unless err_set_reason sets another. */
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 void err_set_reason(struct err *err, enum reason reason);
 void err_set_position(struct err *err, struct position position);
@@ -77,8 +78,8 @@ void err_set_details(struct err *err, struct str json);
 /* ERR_SYSTEM with `TEXT: strerror(errno_value)`. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) _printf_(3, 4);
 
-/* Puts `TEXT: ` before the message; code, reason, path and position stay. Returns the code; when err is NULL, the one that
- * this thread last set on NULL, so that a caller who wants only the code gets the same one. */
+/* Puts `TEXT: ` before the message; code, reason, path and position stay. Returns the code. If err is NULL, returns the code
+ * that this thread last set on a NULL err, so that the result is the same with and without an err. */
 int err_wrap(struct err *err, const char *format, ...) _printf_(2, 3);
 
 /* Moves *from into *to (whose own error is dropped); returns the code. */
@@ -91,11 +92,11 @@ const char *err_message(const struct err *err);
 const char *reason_name(enum reason reason);
 enum reason reason_from_name(struct str name);
 
-/* The HTTP status that goes with a reason, as the Kubernetes API answers it. */
+/* The HTTP status that the Kubernetes API uses for a reason. */
 int reason_http_status(enum reason reason);
 
-/* All of these return negative numbers; spelled out where the compiler can see it, so that it knows that what a failed call
- * did not fill in is not used. */
+/* These functions always return negative numbers. The macros show that to the compiler, so that it does not warn about outputs
+ * that a failed call leaves unset. */
 #define err_set(err, code, ...)                           \
         ({                                                \
                 int _err_code = (code);                   \

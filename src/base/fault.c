@@ -17,7 +17,7 @@ struct point {
         uint64_t fired;
 };
 
-_Atomic bool fault_is_watching = true; /* until the environment was asked */
+_Atomic bool fault_is_watching = true; /* until the environment has been read */
 
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +36,7 @@ static struct point *get_point(struct str name)
         return p;
 }
 
-/* Under the lock, after every change of what is armed or recorded. */
+/* Called under the lock, after every change of the armed points or of is_recording. */
 static void update_watching(void)
 {
         bool is_watching = is_recording;
@@ -190,7 +190,7 @@ static void read_environment(void)
         pthread_mutex_unlock(&lock);
 }
 
-/* What the environment asks for comes first, so that a test has the last word. */
+/* Reads the environment first, so that a test can override it. */
 static void lock_points(void)
 {
         pthread_once(&environment_once, read_environment);

@@ -1,6 +1,22 @@
 #include "features.h"
 
 const struct gate feature_table[_FEATURE_COUNT] = {
+        [FEATURE_DEPENDENCY_VERSION_DOWNGRADES] = {
+                .name = "DependencyVersionDowngrades",
+                .stage = GATE_ALPHA,
+                .help = "Upgrade and downgrade packages to versions that all packages that depend on them accept.",
+        },
+        [FEATURE_DEPENDENCY_VERSION_UPGRADES] = {
+                .name = "DependencyVersionUpgrades",
+                .stage = GATE_ALPHA,
+                .help = "Upgrade packages to versions that all packages that depend on them accept.",
+        },
+        [FEATURE_FIRST_DESIGN_KINDS] = {
+                .name = "FirstDesignKinds",
+                .stage = GATE_ALPHA,
+                .is_on_by_default = true,
+                .help = "Serve ApplicationDefinition, InfrastructureDefinition and InfrastructurePublication.",
+        },
         [FEATURE_FUNCTION_RESPONSE_CACHE] = {
                 .name = "FunctionResponseCache",
                 .stage = GATE_ALPHA,
@@ -11,19 +27,40 @@ const struct gate feature_table[_FEATURE_COUNT] = {
                 .stage = GATE_ALPHA,
                 .help = "Let pipeline steps choose a revision of their function.",
         },
+        [FEATURE_PIPELINE_INSPECTOR] = {
+                .name = "PipelineInspector",
+                .stage = GATE_ALPHA,
+                .help = "Tell a program behind a socket each request to a function and each response.",
+        },
         [FEATURE_REQUIREMENTS_CACHE] = {
                 .name = "RequirementsCache",
                 .stage = GATE_ALPHA,
                 .help = "Give functions at their first call what they asked for in the last run.",
+        },
+        [FEATURE_RESOLVE_SELECTORS] = {
+                .name = "ResolveSelectors",
+                .stage = GATE_ALPHA,
+                .help = "Set references of composed resources that have a selector for them.",
+        },
+        [FEATURE_SIGNATURE_VERIFICATION] = {
+                .name = "SignatureVerification",
+                .stage = GATE_ALPHA,
+                .help = "Check the signatures of packages as ImageConfigs ask for.",
         },
 };
 
 const struct gates feature_gates_default = { .table = feature_table, .n = _FEATURE_COUNT };
 
 static const char *const enable_settings[_FEATURE_COUNT] = {
+        [FEATURE_DEPENDENCY_VERSION_DOWNGRADES] = "enable-dependency-version-downgrades",
+        [FEATURE_DEPENDENCY_VERSION_UPGRADES] = "enable-dependency-version-upgrades",
+        [FEATURE_FIRST_DESIGN_KINDS] = "enable-first-design-kinds",
         [FEATURE_FUNCTION_RESPONSE_CACHE] = "enable-function-response-cache",
         [FEATURE_FUNCTION_REVISION_SELECTORS] = "enable-function-revision-selectors",
+        [FEATURE_PIPELINE_INSPECTOR] = "enable-pipeline-inspector",
         [FEATURE_REQUIREMENTS_CACHE] = "enable-requirements-cache",
+        [FEATURE_RESOLVE_SELECTORS] = "enable-resolve-selectors",
+        [FEATURE_SIGNATURE_VERIFICATION] = "enable-signature-verification",
 };
 
 struct features features_with(struct features f, enum feature which, bool is_on)
@@ -33,7 +70,7 @@ struct features features_with(struct features f, enum feature which, bool is_on)
         return f;
 }
 
-/* What one source says, over what lesser ones said. */
+/* Applies the settings of one source over those of lesser sources. */
 static int read_source(const struct settings *settings, enum setting_source source, struct gates *g, struct err *err)
 {
         int r = gates_set(g, settings_value(settings, "feature-gates")->from[source], err);

@@ -1,4 +1,4 @@
-/* Gates: switches for features, each with a stage of its own. They are set by a setting that is a list of `Name=true`. */
+/* Gates: switches for features, each with its own stage. A setting that is a list of `Name=true` sets them. */
 #pragma once
 
 #include "settings.h"
@@ -17,7 +17,8 @@ struct gate {
         const char *help;
 };
 
-/* Home: as settings. The table must outlive it; index a gate by the caller's enum in the table's order. */
+/* Home: as struct settings. The table must outlive the struct. The index of a gate is the value of the caller's enum, in the
+ * order of the table. */
 struct gates {
         const struct gate *table;
         size_t n;
@@ -27,8 +28,8 @@ struct gates {
 void gates_init(struct gates *g, const struct gate *table, size_t n);
 void gates_done(struct gates *g);
 
-/* Reads items such as `Name=true`; the last one for a gate counts. Nothing is changed on failure: an item that is not of that
- * form, an unknown gate (with the nearest name), or a locked one that is set to something else. */
+/* Reads items such as `Name=true`; the last item for a gate counts. Fails, and changes nothing, if an item has another form,
+ * names an unknown gate (the error suggests the nearest name), or sets a locked gate to another value than its default. */
 int gates_set(struct gates *g, struct setting_list items, struct err *err);
 
 /* For struct setting: check = gates_check_item, check_arg = a const struct gates *. */
@@ -40,10 +41,10 @@ static inline bool gate_is_on(const struct gates *g, size_t index)
         return g->is_on[index];
 }
 
-/* By name, which must be in the table. */
+/* The name must be in the table. */
 bool gate_is_on_by_name(const struct gates *g, const char *name);
 
 const char *gate_stage_name(enum gate_stage stage); /* "Alpha", "Beta", "GA" */
 
-/* A table of all gates: name, stage, default, what it is now, help. */
+/* A table of all gates: name, stage, default, current value, help. */
 void gates_append_list(struct buf *b, const struct gates *g);

@@ -16,8 +16,8 @@
 /* Kept free for a cut mark, closing quotes and the number of cut fields. */
 #define TAIL_BYTES 64
 #define KEY_BYTES  128 /* of a key; longer ones are cut */
-#define WAYS       8   /* places in the table where the window of one message may stand */
-#define WRITE_MS   100 /* how long a log that takes no more is waited for, once until it takes something again */
+#define WAYS       8   /* slots of the table that the window of one message may use */
+#define WRITE_MS   100 /* how long to wait for an output that accepts no data; only once, until it accepts data again */
 
 _Atomic int log_lowest_level = LOG_INFO;
 
@@ -32,7 +32,7 @@ static const struct {
         [LOG_ERROR] = { "error", "ERROR", "\033[31m" },
 };
 
-/* What was logged in the current window of one message. */
+/* Counts of one message in its current window. */
 struct repeat {
         uint64_t hash; /* of site and message; 0: unused */
         struct log_site site;
@@ -52,7 +52,7 @@ static struct {
         bool is_text;
         bool is_coloured;
         uint64_t lost;       /* lines that could not be written */
-        int64_t next_end_ns; /* no window with something counted ends before */
+        int64_t next_end_ns; /* no window with counted repeats ends before this time */
         struct repeat repeats[LIMIT_LOG_TRACKED];
 } state = { .mutex = MUTEX_INIT, .fd = STDERR_FILENO, .next_end_ns = INT64_MAX };
 
@@ -80,7 +80,7 @@ bool log_key_is_secret(struct str key)
         return false;
 }
 
-/* --- Text with nothing in it that a terminal or a JSON reader could trip over --- */
+/* --- Text that is safe for terminals and JSON readers --- */
 
 static bool is_control(uint32_t rune)
 {
@@ -109,7 +109,7 @@ static void append_escape(struct buf *b, uint32_t rune)
         buf_appendf(b, "\\u%04x", rune);
 }
 
-/* Appends s with escapes, invalid UTF-8 as U+FFFD; stops with a mark before b would pass `limit`. */
+/* Appends s with escapes, invalid UTF-8 as U+FFFD; stops with a mark before b grows beyond `limit`. */
 static void append_escaped(struct buf *b, struct str s, bool in_quotes, size_t limit)
 {
         while (s.n > 0) {
@@ -136,7 +136,7 @@ static void append_quoted(struct buf *b, struct str s, size_t limit)
         buf_append_char(b, '"');
 }
 
-/* Plain words stand bare in text; what could be misread is quoted. */
+/* In text form plain words have no quotes; values that could be misread have. */
 static bool needs_quotes(struct str s)
 {
         if (s.n == 0)
@@ -165,7 +165,7 @@ static void append_text(struct line *l, struct str s)
                 append_quoted(&l->b, s, l->limit);
 }
 
-/* The shortest form that reads back equal; what JSON has no number for is text. */
+/* The shortest form that reads back equal; NaN and infinities, which JSON cannot write as numbers, are strings. */
 static void append_double(struct line *l, double d)
 {
         char text[32];
@@ -181,7 +181,7 @@ static void append_double(struct line *l, double d)
         }
         for (char *p = text; *p; p++)
                 if (!strchr("0123456789+-e", *p))
-                        *p = '.'; /* whatever the locale has there */
+                        *p = '.'; /* replaces the decimal point of the locale */
         buf_append_str(&l->b, str_from(text));
 }
 
@@ -230,7 +230,7 @@ static bool is_reserved(struct str key)
         return str_equal(key, STR("time")) || str_equal(key, STR("level")) || str_equal(key, STR("message"));
 }
 
-/* A key of ours that a caller uses too gets an underscore, so that no key stands twice. */
+/* A caller's key that equals one of our own keys gets an underscore, so that no key appears twice. */
 static void append_key(struct line *l, const char *text)
 {
         struct str key = str_first(str_from(text), KEY_BYTES);
@@ -306,7 +306,7 @@ static bool wait_for_room(void)
         return poll(&p, 1, WRITE_MS) > 0;
 }
 
-/* The whole line, in one write unless the system takes less. What it does not take at all is counted. */
+/* Writes the whole line, in one write unless the system accepts less. A line that it does not accept at all is counted. */
 static void write_out(struct str s)
 {
         while (s.n > 0) {
@@ -349,7 +349,7 @@ static void report_lost(void)
         state.lost = 0;
         put_line(LOG_WARN, "log lines were lost", &LOG_UINT("count", lost), 1);
         if (state.lost > 0)
-                state.lost = lost; /* still no luck; this line itself does not count */
+                state.lost = lost; /* still not written; this line itself does not count */
 }
 
 /* --- Repeats --- */
@@ -389,7 +389,7 @@ static bool is_same(const struct repeat *r, uint64_t hash, struct log_site site,
                strcmp(r->message, message) == 0;
 }
 
-/* The place that is missed least: a free one, else one whose time is over, else the one with the fewest lines. */
+/* The best place to reuse: a free one, else one whose window is over, else the one with the fewest lines. */
 static struct repeat *find_place(struct repeat *set, int64_t now_ns)
 {
         struct repeat *place = set;
@@ -403,7 +403,7 @@ static struct repeat *find_place(struct repeat *set, int64_t now_ns)
         return place;
 }
 
-/* The window of this message, a new one if need be; whatever had its place is reported and forgotten. */
+/* The window of this message, new if there is none; the window that had its place before is reported and forgotten. */
 static struct repeat *find_window(enum log_level level, struct log_site site, const char *message, int64_t now_ns)
 {
         uint64_t hash =

@@ -5,14 +5,14 @@
  * Text:  2026-01-31T12:00:00.123Z INFO  composed resources are ready xr=db-1 count=3
  * JSON:  {"time":"2026-01-31T12:00:00.123Z","level":"info","message":"composed resources are ready","xr":"db-1","count":3}
  *
- * A line is one write(2), is always valid JSON in that form, holds no control characters in either, and is never longer than
- * LIMIT_LOG_LINE_BYTES: what does not fit is cut with `...(cut)`, fields that do not fit at all are counted as `cutFields`.
- * A message that one place repeats more than LIMIT_LOG_REPEATS times within LIMIT_LOG_WINDOW_MS is counted instead and
- * reported once, as `repeated N times: MESSAGE`, by the first line, log_tick or log_flush after that time.
+ * A line is one write(2), is always valid JSON in that form, holds no control characters in either form, and is never longer
+ * than LIMIT_LOG_LINE_BYTES: a text that does not fit is cut with `...(cut)`, fields that do not fit at all are counted as
+ * `cutFields`. A message that one place repeats more than LIMIT_LOG_REPEATS times within LIMIT_LOG_WINDOW_MS is counted instead
+ * and reported once, as `repeated N times: MESSAGE`, by the first line, log_tick or log_flush after that time.
  *
- * Secret values never reach it: LOG_SECRET prints `(redacted)`, and so does every field whose key sounds like a secret.
+ * Secret values never reach the log: LOG_SECRET prints `(redacted)`, and so does every field whose key sounds like a secret.
  *
- * Any thread may log. Library code logs at debug level only; whoever drops an error logs it, once, with context. */
+ * Any thread may log. Library code logs at debug level only; the function that drops an error logs it, once, with context. */
 #pragma once
 
 #include <stdatomic.h>
@@ -50,7 +50,7 @@ struct log_field {
         };
 };
 
-/* Where a message comes from, and what it is repeated by. */
+/* The place in the source that logs a message. Repeats are counted per site and message. */
 struct log_site {
         const char *file;
         int line;
@@ -67,7 +67,7 @@ struct log_site {
 #define LOG_ERR(k, error)      ((struct log_field) { .key = (k), .type = LOG_TYPE_STR, .s = str_from(err_message(error)) })
 #define LOG_SECRET(k, ignored) ((struct log_field) { .key = (k), .type = LOG_TYPE_SECRET, .b = sizeof(ignored) > 0 })
 
-/* Arguments are looked at only if the level is on. */
+/* The arguments are evaluated only if the level is on. */
 #define log_at(level, text, ...)                                                                              \
         do {                                                                                                  \
                 if (log_is_on(level)) {                                                                       \
@@ -94,7 +94,7 @@ static inline bool log_is_on(enum log_level level)
         return (int)level >= atomic_load_explicit(&log_lowest_level, memory_order_relaxed);
 }
 
-/* LOG_INFO at first. */
+/* The default is LOG_INFO. */
 void log_set_level(enum log_level level);
 
 const char *log_level_name(enum log_level level); /* "debug", ... */
@@ -108,14 +108,15 @@ enum log_format {
         LOG_FORMAT_JSON,
 };
 
-/* Standard error and LOG_FORMAT_AUTO at first. The fd stays the caller's. What was counted before is reported there first.
- * Text is coloured if fd is a terminal, TERM is neither unset nor "dumb", and NO_COLOR is unset or empty. */
+/* The default is standard error and LOG_FORMAT_AUTO. The caller still owns the fd. Repeats that were counted before are first
+ * reported to the old output. Text is coloured if fd is a terminal, TERM is neither unset nor "dumb", and NO_COLOR is unset or
+ * empty. */
 void log_set_output(int fd, enum log_format format);
 
-/* Reports repeats whose time is over; for a timer, so that they show up when nothing else is logged. */
+/* Reports repeats whose window is over. A timer calls it, so that repeats are reported even if nothing else is logged. */
 void log_tick(void);
 
-/* Reports all repeats that were only counted, whether their time is over or not; for the end of the program. */
+/* Reports all repeats that were only counted, even if their window is not over. For the end of the program. */
 void log_flush(void);
 
 /* True if a field with this key would be redacted: it has password, token, authorization, ... in it, in any case and with any

@@ -11,7 +11,7 @@
 #error "assert guards invariants in release builds too; do not define NDEBUG"
 #endif
 
-/* 1 when the build has AddressSanitizer, under gcc as under clang. */
+/* 1 if the build has AddressSanitizer, with gcc and with clang. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
 #elif defined(__has_feature)
@@ -35,7 +35,7 @@
 #define ARRAY_SIZE(a)                       (sizeof(a) / sizeof((a)[0]))
 #define CONTAINER_OF(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
-/* Some system headers bring their own, which evaluate twice. */
+/* Some system headers define MIN and MAX that evaluate an argument twice. */
 #undef MIN
 #undef MAX
 #define MIN(a, b)                                  \
@@ -83,7 +83,7 @@ static inline void cleanup_closep(int *fd)
 #define _cleanup_free_  _cleanup_(cleanup_freep)
 #define _cleanup_close_ _cleanup_(cleanup_closep)
 
-/* Arithmetic on sizes that came from outside: false, and *ret untouched, when the result does not fit. */
+/* Arithmetic on sizes from outside: returns false and leaves *ret untouched if the result overflows. */
 static inline _must_check_ int size_add(size_t a, size_t b, size_t *ret)
 {
         size_t sum;
@@ -103,6 +103,9 @@ static inline _must_check_ int size_mul(size_t a, size_t b, size_t *ret)
         *ret = product;
         return 1;
 }
+
+/* Gives free memory of the heap back to the system. Takes a while when the heap is large. Any thread. */
+void memory_trim(void);
 
 /* malloc and friends that abort when there is no memory: nothing in this program recovers from that. */
 void *xmalloc(size_t size_bytes) __attribute__((malloc, returns_nonnull, alloc_size(1)));

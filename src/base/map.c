@@ -1,7 +1,7 @@
-/* Entries stand in an array in the order they came; a table of indices into it is searched by linear probing. Removing an
- * entry leaves a gap in the array (so that iteration may go on), and none in the table: the indices behind it move up.
- * Gaps vanish when an addition finds the array full or finds more gaps than entries, which keeps every operation at
- * constant cost on average, and memory in proportion to the live entries. */
+/* Entries are in an array in order of insertion; a table of indices into the array is searched by linear probing. Removing an
+ * entry leaves a gap in the array, so that iteration can go on, but none in the table: the indices behind it move up. Gaps are
+ * removed when an addition finds the array full or finds more gaps than entries, which keeps every operation at constant cost on
+ * average, and memory in proportion to the live entries. */
 #include "map.h"
 
 #define MIN_SLOTS 8
@@ -26,7 +26,7 @@ void map_clear(struct map *m)
                 memset(m->slots, 0, m->n_slots * sizeof(*m->slots));
 }
 
-/* Numbers share one pointer, so their comparison ends before the bytes. */
+/* Number keys share one pointer, so the comparison returns before it reads bytes. */
 static bool is_same_key(struct str a, struct str b)
 {
         return a.n == b.n && (a.p == b.p || memcmp(a.p, b.p, a.n) == 0);
@@ -73,7 +73,7 @@ static void index_entry(struct map *m, size_t index)
         m->slots[i] = (uint32_t)(index + 1);
 }
 
-/* Closes the gaps and makes a table fit for one more entry than there are, with as much room again. */
+/* Removes the gaps and makes a table with room for one more entry, and for half as many again. */
 static void rebuild(struct map *m)
 {
         size_t n_slots = MIN_SLOTS, n = 0;
@@ -131,7 +131,7 @@ static bool add(struct map *m, struct str key, uint64_t hash, void *value)
         return true;
 }
 
-/* Empties a slot. What probing pushed behind it moves up, so that a search never has to pass a hole. */
+/* Empties a slot. Slots that linear probing placed behind it move up, so that no search meets a hole. */
 static void empty_slot(struct map *m, size_t hole)
 {
         size_t mask = m->n_slots - 1;
@@ -139,7 +139,7 @@ static void empty_slot(struct map *m, size_t hole)
         for (size_t i = (hole + 1) & mask; m->slots[i]; i = (i + 1) & mask) {
                 size_t home = m->entries[m->slots[i] - 1].hash & mask;
 
-                /* It may move unless its home lies between the hole and where it is. */
+                /* The slot may move unless its home is between the hole and its current place. */
                 if (((i - home) & mask) >= ((i - hole) & mask)) {
                         m->slots[hole] = m->slots[i];
                         hole = i;
@@ -213,7 +213,7 @@ struct map_entry *map_next(const struct map *m, const struct map_entry *e)
         return live_from(m, MAX((size_t)(e - m->entries) + 1, m->first));
 }
 
-/* Every number is a str of that length at one address; the bytes are never looked at. */
+/* Every number is a str of that length at one shared address; the bytes are never read. */
 static struct str number_key(uint64_t number)
 {
         static const char home;

@@ -1,6 +1,6 @@
-/* A hash map from text to a pointer, with deletion; iteration is in order of insertion (deleted entries leave no trace).
- * The map borrows its keys: they must live as long as their entry, which they do when they are part of the value.
- * Not for more than one thread at a time. */
+/* A hash map from text to a pointer, with deletion; iteration is in order of insertion and skips deleted entries. The map
+ * borrows its keys: a key must live as long as its entry, for example because it is part of the value. Only one thread at a time
+ * may use a map. */
 #pragma once
 
 #include "str.h"
@@ -20,20 +20,20 @@ struct map {
         size_t n_slots;            /* a power of two, or 0 */
 };
 
-/* A map begins as { 0 }. The values are the caller's. */
+/* A map begins as { 0 }. The caller owns the values. */
 void map_done(struct map *m);
 
-/* Empties it and keeps the memory. */
+/* Removes all entries and keeps the memory. */
 void map_clear(struct map *m);
 
 /* NULL when absent. */
 void *map_get(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
 
-/* Adds or replaces; returns the value that was there before, or NULL. On replacement the old key stays. */
+/* Adds or replaces; returns the earlier value of the key, or NULL. On replacement the old key stays. */
 void *map_set(struct map *m, struct str key, void *value);
 
-/* Adds only if absent; false, and nothing changed, when the key is there. */
+/* Adds the key only if it is absent; otherwise changes nothing and returns false. */
 bool map_add(struct map *m, struct str key, void *value);
 
 /* Returns the removed value, or NULL. */

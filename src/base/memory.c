@@ -1,6 +1,7 @@
 #include "macro.h"
 #include "vec.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
 static _Noreturn void die_of_memory(size_t size_bytes)
@@ -21,9 +22,10 @@ void *xmalloc(size_t size_bytes)
 void *xcalloc(size_t count, size_t size_bytes)
 {
         void *p = calloc(count ? count : 1, size_bytes ? size_bytes : 1);
+        size_t total;
 
         if (!p)
-                die_of_memory(size_bytes);
+                die_of_memory(size_mul(count, size_bytes, &total) ? total : SIZE_MAX);
         return p;
 }
 
@@ -34,6 +36,13 @@ void *xrealloc(void *p, size_t size_bytes)
         if (!moved)
                 die_of_memory(size_bytes);
         return moved;
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+        malloc_trim(0);
+#endif
 }
 
 void *vec_grow(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes)

@@ -122,7 +122,7 @@ static struct thread *new_thread(const char *name)
         return t;
 }
 
-/* Gives a thread that somebody else started (main, a library's) what it needs to park. */
+/* Makes a struct thread for a thread that thread_start did not start (main, a library's), so that it can park. */
 static _noinline_ struct thread *adopt_thread(void)
 {
         char name[16] = "";
@@ -144,6 +144,8 @@ const char *thread_name(const struct thread *t)
         return t->name;
 }
 
+static void wake_deferred(struct thread *self);
+
 static void *run_thread(void *p)
 {
         struct thread *self = p;
@@ -156,8 +158,9 @@ static void *run_thread(void *p)
                 self->driver->begin(self);
         self->fn(self->arg);
         assert(self->mutexes_held == 0);
-        self->mutexes_held++; /* a simulation must not switch any more: whoever joins now waits for the system's thread */
+        self->mutexes_held++; /* no more switches in a simulation: a joining thread now waits for the system's thread */
         completion_complete(&self->ended);
+        wake_deferred(self);
         if (self->driver)
                 self->driver->end(self);
         return NULL;
@@ -272,21 +275,40 @@ static bool wait_for_permit(struct thread *self, struct deadline deadline)
         return take_permit(self);
 }
 
+/* Wakes the threads whose permits were given under a mutex. Such a thread may have taken its permit already, ended and been freed: then
+ * the call finds nobody there. */
+static void wake_deferred(struct thread *self)
+{
+        for (unsigned i = 0; i < self->n_wakes; i++)
+                futex_wake(self->wakes[i]);
+        self->n_wakes = 0;
+}
+
+/* A thread that is woken under a mutex mostly needs that mutex first, and would sleep again: it is woken when the mutex is free. */
+static void wake(struct thread *self, _Atomic uint32_t *permit)
+{
+        if (self->mutexes_held == 0 || self->n_wakes == THREAD_WAKES)
+                futex_wake(permit);
+        else
+                self->wakes[self->n_wakes++] = permit;
+}
+
 void unpark(struct thread *t)
 {
-        const struct park_driver *driver = t->driver; /* with its permit the thread may run, end and be freed */
+        const struct park_driver *driver =
+                t->driver; /* read before the permit is given: then the thread may run, end and be freed */
         uint32_t before = atomic_exchange_explicit(&t->permit, PERMIT_GIVEN, memory_order_acq_rel);
 
         if (driver)
                 driver->wake(t);
         else if (before == PERMIT_AWAITED)
-                futex_wake(&t->permit);
+                wake(thread_current(), &t->permit);
 }
 
 /* --- Cancel tokens --- */
 
-/* Locks are taken from parent to child. Children and parked threads stand in lists; both take themselves off under the
- * lock, so whoever walks a list with the lock held finds only living ones. */
+/* Locks are taken from parent to child. Children and parked threads are in lists. Both remove themselves under the lock, so code
+ * that walks a list under the lock finds only live ones. */
 struct cancel_wait {
         struct cancel_wait *next, *prev;
         struct thread *thread;
@@ -297,13 +319,13 @@ struct cancel {
         _Atomic bool is_triggered; /* set once, under the mutex, after reason */
         char *reason;
         struct cancel *parent; /* counted, or NULL */
-        struct mutex mutex;    /* guards the parent's lists, not one's place in it */
+        struct mutex mutex;    /* guards this token's own lists, not its place in the parent's list */
         struct cancel_wait *parked;
         struct cancel *first_child;
         struct cancel *next, *prev; /* siblings, guarded by the parent's mutex */
 };
 
-/* Part of a larger step of the calling thread: no point where a simulation may switch. */
+/* Part of a larger step of the calling thread: a simulation does not switch threads here. */
 static void lock_quietly(struct mutex *m)
 {
         pthread_mutex_lock(&m->m);
@@ -450,7 +472,7 @@ static void delist_parked(struct cancel *c, struct cancel_wait *w)
         unlock_quietly(&c->mutex);
 }
 
-/* A token that is triggered after it was looked at gives the permit, because the thread is enlisted by then. */
+/* A token that is triggered after the check gives the permit, because the thread is in its list by then. */
 static bool park_unless_canceled(struct thread *self, struct deadline deadline, struct cancel *cancel)
 {
         if (cancel_is_triggered(cancel))
@@ -518,6 +540,8 @@ void mutex_unlock(struct mutex *m)
         r = pthread_mutex_unlock(&m->m);
         assert(r == 0);
         self->mutexes_held--;
+        if (UNLIKELY(self->n_wakes > 0) && self->mutexes_held == 0)
+                wake_deferred(self);
         if (UNLIKELY(self->has_pending_point) && self->mutexes_held == 0)
                 self->driver->point(self, "unpark");
 }
@@ -608,7 +632,7 @@ int completion_wait(struct completion *c, struct deadline deadline, struct cance
         int r = 0;
 
         mutex_lock(
-                &c->mutex); /* also when it is done: whoever completed it must be out of it before the caller goes on */
+                &c->mutex); /* even if it is done: the completing thread must have released the mutex before the caller goes on */
         if (!completion_is_done(c)) {
                 waiters_append(&c->waiters, &w);
                 r = waiters_wait(&c->waiters, &w, &c->mutex, "completion_wait", c->name, deadline, cancel);

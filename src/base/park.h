@@ -1,13 +1,13 @@
-/* Threads, and everything a thread may wait with.
+/* Threads, and everything that a thread may use to wait.
  *
- * Every wait in the program ends in park(), takes a deadline and a cancel token, and can therefore be driven one thread at
- * a time by the seeded scheduler of sim.h. Nothing else blocks, with two exceptions: a struct mutex around a few lines
- * that do not park, and system calls that the operating system answers at once.
+ * Every wait in the program ends in park() and takes a deadline and a cancel token. The seeded scheduler of sim.h can therefore
+ * run one thread at a time. Nothing else blocks, with two exceptions: a struct mutex around a few lines that do not park, and
+ * system calls that the operating system answers at once.
  *
- * Deadlines bound waiting, not work: a call that need not wait succeeds after its deadline too. A cancel token may be NULL
- * wherever one is asked for.
+ * Deadlines bound waiting, not work: a call that need not wait succeeds even after its deadline. Every cancel token argument may
+ * be NULL.
  *
- * Whoever waits gives the kind of wait and the object's name; both show up where a simulation reports a deadlock. */
+ * The waiting thread gives the kind of wait and the object's name; a simulation shows both when it reports a deadlock. */
 #pragma once
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ struct deadline {
 
 #define DEADLINE_NONE ((struct deadline) { INT64_MAX })
 
-/* An amount too large for the clock gives none; a negative one has passed already. */
+/* An amount too large for the clock gives DEADLINE_NONE; a negative amount gives a deadline that has passed already. */
 struct deadline deadline_after_ms(int64_t ms);
 struct deadline deadline_after_ns(int64_t ns);
 
@@ -42,10 +42,10 @@ static inline struct deadline deadline_earliest(struct deadline a, struct deadli
 
 bool deadline_has_passed(struct deadline d);
 
-/* What is left: INT64_MAX without a deadline, 0 when it has passed. */
+/* The time that is left: INT64_MAX without a deadline, 0 if it has passed. */
 int64_t deadline_remaining_ns(struct deadline d);
 
-/* The same for poll(2) and its kin: rounded up, -1 without a deadline, at most INT_MAX. */
+/* The same for poll(2) and similar calls: rounded up, -1 without a deadline, at most INT_MAX. */
 int deadline_remaining_ms(struct deadline d);
 
 /* --- Threads --- */
@@ -57,13 +57,14 @@ int thread_start(const char *name, void (*fn)(void *arg), void *arg, struct thre
 /* Waits until the thread has ended, then frees it. Not cancelable: cancel the thread's own work instead. */
 void thread_join(struct thread *t);
 
-/* The calling thread; borrowed, valid until it ends and is joined. Threads that others started have one too. */
+/* The calling thread; borrowed, valid until the thread has ended and is joined. Threads that thread_start did not start have one
+ * too. */
 struct thread *thread_current(void);
 
-/* Borrowed; what thread_start was given, or the operating system's name of a thread that others started. */
+/* Borrowed. The name given to thread_start, or the operating system's name of a thread that thread_start did not start. */
 const char *thread_name(const struct thread *t);
 
-/* Lets others run. */
+/* Lets other threads run. */
 void thread_yield(void);
 
 /* Waits until the deadline: 0, or ERR_CANCELED if the token was triggered first. One of the two must be given. */
@@ -71,13 +72,13 @@ int thread_sleep(struct deadline deadline, struct cancel *cancel);
 
 /* --- Park and unpark --- */
 
-/* Each thread has one permit, at first absent. unpark gives it (giving it twice is as once); park waits for it and uses it
- * up. So an unpark that comes first makes the next park return at once.
+/* Each thread has one permit, at first absent. unpark gives the permit (giving it twice has the effect of once); park waits for
+ * the permit and uses it up. So park returns at once if unpark was called before it.
  *
- * park returns 0, ERR_CANCELED if the token is triggered, or ERR_TIMEOUT when the deadline has passed without a permit. It
- * uses up a permit that is there whatever it returns, and may return 0 without a reason: the caller looks at its condition
- * after every return, under whatever protects that, and parks again if it still has to wait. The calling thread must
- * hold no struct mutex. `what` and `name` are static or outlive the wait; name may be NULL. */
+ * park returns 0, ERR_CANCELED if the token is triggered, or ERR_TIMEOUT when the deadline has passed without a permit. park
+ * uses up an existing permit whatever it returns, and may return 0 without a reason. The caller must therefore check its
+ * condition after every return, under the lock that protects the condition, and park again if it still has to wait. The calling
+ * thread must hold no struct mutex. `what` and `name` are static or outlive the wait; name may be NULL. */
 int park(const char *what, const char *name, struct deadline deadline, struct cancel *cancel);
 
 /* The thread must not have been joined. The caller may hold mutexes. */
@@ -85,18 +86,18 @@ void unpark(struct thread *t);
 
 /* --- Cancel tokens --- */
 
-/* A token is counted and may be used by any thread. It is triggered at most once, by the first cancel_trigger on it or on
- * one of its ancestors, and stays so. The parent may be NULL; a child of a triggered parent is triggered from the start.
- * A child holds a reference on its parent and costs nothing once it is gone. Chains are as long as program code nests
- * them, a handful. */
+/* A token is counted and may be used by any thread. It is triggered at most once, by the first cancel_trigger on it or on one of
+ * its ancestors, and stays triggered. The parent may be NULL; a child of a triggered parent is triggered from the start. A child
+ * holds a reference on its parent and costs the parent nothing once the child is freed. Chains of tokens are short: a handful of
+ * levels that the code nests. */
 struct cancel *cancel_new(struct cancel *parent);
 struct cancel *cancel_ref(struct cancel *c);
 void cancel_unref(struct cancel *c); /* NULL is fine */
 
-/* Triggers the token and its descendants with a reason for people, and wakes every thread that is parked with one of them. */
+/* Triggers the token and its descendants, with a human-readable reason, and wakes every thread that is parked with one of them. */
 void cancel_trigger(struct cancel *c, const char *format, ...) _printf_(2, 3);
 
-bool cancel_is_triggered(const struct cancel *c); /* cheap; NULL never is */
+bool cancel_is_triggered(const struct cancel *c); /* cheap; false for NULL */
 
 /* Borrowed for the life of the token; "" until it is triggered. */
 const char *cancel_reason(const struct cancel *c);
@@ -104,8 +105,8 @@ const char *cancel_reason(const struct cancel *c);
 /* 0, or ERR_CANCELED with the reason as its text. */
 int cancel_check(const struct cancel *c, struct err *err);
 
-/* Turns what a wait returned (0, ERR_TIMEOUT, ERR_CANCELED, ERR_CLOSED) into an error: `WHAT: deadline exceeded`, `WHAT: REASON`,
- * `WHAT: closed`. Returns r. */
+/* Turns the result of a wait (0, ERR_TIMEOUT, ERR_CANCELED, ERR_CLOSED) into an error: `WHAT: deadline exceeded`,
+ * `WHAT: REASON`, `WHAT: closed`. Returns r. */
 int wait_error(int r, const struct cancel *cancel, const char *what, struct err *err);
 
 static inline void cancel_unrefp(struct cancel **c)
@@ -117,9 +118,9 @@ static inline void cancel_unrefp(struct cancel **c)
 
 /* --- Mutexes --- */
 
-/* For a few lines that neither park nor call back. In a simulation no other thread runs between lock and unlock, and taking
- * one is a point where the scheduler may let another thread go first; that is why code uses this one and not pthread's.
- * Once mutex_unlock has let go it does not look at the mutex again, so the next holder may free it. */
+/* For a few lines that neither park nor call back. In a simulation no other thread runs between lock and unlock, and mutex_lock
+ * is a point where the scheduler may let another thread run first; that is why code uses this mutex and not pthread's.
+ * mutex_unlock does not access the mutex after it has released it, so the next holder may free it. */
 struct mutex {
         pthread_mutex_t m;
 };
@@ -135,8 +136,8 @@ void mutex_unlock(struct mutex *m);
 
 /* --- Lists of waiting threads, for building primitives like those below --- */
 
-/* Lives on the stack of the thread that waits; guarded by the mutex of the primitive it waits for. Whoever grants it takes
- * it off the list, so that a grant goes to exactly one waiter, in the order of arrival. */
+/* Lives on the stack of the waiting thread; guarded by the mutex of the primitive that the thread waits for. The thread that
+ * grants a waiter removes it from the list, so that a grant goes to exactly one waiter, in order of arrival. */
 struct waiter {
         struct waiter *next, *prev;
         struct thread *thread;
@@ -147,7 +148,7 @@ struct waiters {
         struct waiter *first, *last;
 };
 
-void waiters_append(struct waiters *list, struct waiter *w); /* w->thread is the caller's from now on */
+void waiters_append(struct waiters *list, struct waiter *w); /* sets w->thread to the calling thread */
 void waiters_remove(struct waiters *list, struct waiter *w);
 
 /* Takes the first waiter off the list, marks it granted and unparks it. NULL if there is none. */
@@ -160,8 +161,8 @@ int waiters_wait(struct waiters *list, struct waiter *w, struct mutex *m, const 
 
 /* --- One-shot events --- */
 
-/* Any number of threads wait until someone says that it is done. It may live on a waiter's stack: once a completion_wait
- * has returned 0 nobody touches it any more. */
+/* Any number of threads wait until one thread calls completion_complete. A completion may live on a waiter's stack: once
+ * completion_wait has returned 0, no other thread accesses it. */
 struct completion {
         struct mutex mutex;
         struct waiters waiters;
@@ -170,20 +171,20 @@ struct completion {
 };
 
 void completion_init(struct completion *c, const char *name); /* name: static, or outlives it */
-void completion_done(struct completion *c);                   /* nobody may be waiting */
+void completion_done(struct completion *c);                   /* no thread may be waiting */
 
-/* Once only. What the caller wrote before is visible to whoever sees it done. */
+/* May be called once only. All memory that the caller wrote before is visible to threads that see the completion done. */
 void completion_complete(struct completion *c);
 
-/* 0 when it is done (also with a triggered token: an answer that is there is not lost), ERR_TIMEOUT, ERR_CANCELED. */
+/* 0 if it is done (even with a triggered token, so that a result is not lost), ERR_TIMEOUT, ERR_CANCELED. */
 int completion_wait(struct completion *c, struct deadline deadline, struct cancel *cancel);
 
-/* Without waiting. A true answer does not entitle to free the completion; only a completion_wait does. */
+/* Does not wait. Only completion_wait, not a true result of this function, allows the caller to free the completion. */
 bool completion_is_done(const struct completion *c);
 
-/* --- Semaphores: a cap on what is in flight --- */
+/* --- Semaphores: a limit on concurrent work --- */
 
-/* First come, first served: a released permit goes to the thread that has waited longest, and nobody overtakes it. */
+/* First come, first served: a released permit goes to the thread that has waited longest, and no thread overtakes another. */
 struct semaphore {
         struct mutex mutex;
         struct waiters waiters;
@@ -192,9 +193,9 @@ struct semaphore {
 };
 
 void semaphore_init(struct semaphore *s, const char *name, size_t permits);
-void semaphore_done(struct semaphore *s); /* nobody may be waiting */
+void semaphore_done(struct semaphore *s); /* no thread may be waiting */
 
-/* 0 with a permit, ERR_TIMEOUT, or ERR_CANCELED (always with a token that is triggered already). */
+/* 0 with a permit, ERR_TIMEOUT, or ERR_CANCELED (always if the token is triggered already). */
 int semaphore_acquire(struct semaphore *s, struct deadline deadline, struct cancel *cancel);
 bool semaphore_try_acquire(struct semaphore *s);
 void semaphore_release(struct semaphore *s);

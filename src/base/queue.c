@@ -1,10 +1,10 @@
 #include "queue.h"
 
-/* A thread that waits, and what it brings or gets. */
+/* A waiting thread, with the item that it pushes or receives. */
 struct queue_waiter {
-        struct waiter waiter; /* first, so that the list's pointer is ours */
+        struct waiter waiter; /* first member, so that a pointer from the list can be cast */
         struct queue_slot slot;
-        int result; /* set by whoever grants it */
+        int result; /* set by the thread that grants the waiter */
 };
 
 void queue_init(struct queue *q, const char *name, size_t max_items, size_t max_bytes)
@@ -74,7 +74,7 @@ static struct queue_waiter *grant(struct waiters *list, int result)
         return waiter;
 }
 
-/* Lets in those who wait for room, in their order, as far as they fit. */
+/* Admits the items of waiting pushers, in order, as long as they fit. */
 static void admit_pushers(struct queue *q)
 {
         while (q->pushers.first) {
@@ -115,7 +115,7 @@ static int wait_to_push(struct queue *q, struct queue_slot slot, struct deadline
         r = waiters_wait(&q->pushers, &w.waiter, &q->mutex, "queue_push", q->name, deadline, cancel);
         if (r == 0)
                 return w.result;
-        admit_pushers(q); /* the one that gave up may have been the one that did not fit */
+        admit_pushers(q); /* the item of the thread that gave up may have blocked the others */
         return r;
 }
 

@@ -41,7 +41,8 @@ uint64_t random_below(struct random *r, uint64_t bound)
         uint64_t skip;
 
         assert(bound > 0);
-        skip = -bound % bound; /* 2^64 mod bound: values below it would make the rest unequal */
+        skip = -bound %
+               bound; /* 2^64 mod bound: values below it are skipped, because they would make the result non-uniform */
         for (;;) {
                 uint64_t x = random_u64(r);
 
@@ -90,7 +91,7 @@ struct random *random_use_seeded(struct random *r)
         return before;
 }
 
-/* False when the process draws on the kernel. */
+/* False if the process uses the kernel's randomness. */
 static bool fill_simulated(void *p, size_t n)
 {
         struct random *r;

@@ -1,4 +1,5 @@
-/* Random numbers: seeded ones that repeat (tests, jitter, simulation), and the system's for names, seeds and keys. */
+/* Random numbers: from a seeded generator that repeats (tests, jitter, simulation), or from the system for names, seeds and
+ * keys. */
 #pragma once
 
 #include "str.h"
@@ -17,16 +18,17 @@ uint64_t random_below(struct random *r, uint64_t bound);
 /* Uniform in [0, 1). */
 double random_double(struct random *r);
 
-/* From the kernel, fit for secrets; aborts if it has none. Under a simulation (sim.h) these come from its seed. */
+/* From the kernel, fit for secrets; aborts if the kernel has no randomness. In a simulation (sim.h) the numbers come from its
+ * seed. */
 void random_system(void *p, size_t n);
 uint64_t random_system_u64(void);
 
-/* From the kernel even under a simulation: for what must not be guessed and has no effect that a test could see. */
+/* From the kernel even in a simulation: for secrets that have no effect that a test can see. */
 void random_kernel(void *p, size_t n);
 
-/* From now on the calling thread's random_system draws on r, or on the kernel again with NULL. Returns what it drew on
+/* From now on random_system uses r in the calling thread; with NULL it uses the kernel again. Returns the generator that it used
  * before. For simulations (sim.h). */
 struct random *random_use_here(struct random *r);
 
-/* The same for the whole process; threads take turns. What a thread uses alone comes before it. */
+/* As random_use_here, for the whole process; a lock guards r. A generator set by random_use_here has precedence in its thread. */
 struct random *random_use_seeded(struct random *r);

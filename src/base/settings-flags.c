@@ -16,7 +16,7 @@ static const char *flag_origin(struct settings *s, struct str name)
         return arena_printf(&s->arena, "%s%.*s", name.n > 1 ? "--" : "-", STR_ARG(name)).p;
 }
 
-/* The nearest flag that has help; of the booleans alone for what followed --no-. */
+/* The nearest flag that has help; with booleans_only, the nearest boolean, for a name after --no-. */
 static const char *nearest_flag(const struct settings *s, struct str name, bool booleans_only)
 {
         VEC(const char *) names = { 0 };

@@ -1,4 +1,4 @@
-/* What a value may be: each type's texts, bounds and lists, and what is said of a text that is not accepted. */
+/* Parsing and checking of values: the texts, bounds and lists of each type, and the errors for texts that are not accepted. */
 #include "settings-value.h"
 
 #include "buf.h"
@@ -77,7 +77,7 @@ static bool parse_choice(const struct setting *setting, struct str text, int64_t
         return false;
 }
 
-/* True if the text is of the setting's type; bounds are not looked at. */
+/* True if the text has the setting's type; does not check bounds. */
 static bool parse_text(const struct setting *setting, struct str text, struct setting_value *ret)
 {
         switch (setting->type) {

@@ -38,7 +38,7 @@ const struct setting *settings_find(const struct settings *s, struct str name)
         return NULL;
 }
 
-/* --- What somebody may have meant --- */
+/* --- Suggestions for unknown names --- */
 
 static char folded(char c)
 {
@@ -74,7 +74,7 @@ static size_t distance(struct str a, struct str b)
 const char *settings_nearest(struct str typed, const char *const *candidates, size_t n)
 {
         const char *nearest = NULL;
-        size_t best = typed.n / 3 + 2; /* a longer word may have more mistakes */
+        size_t best = typed.n / 3 + 2; /* longer words may contain more mistakes */
 
         if (typed.n == 0 || typed.n > NEAREST_BYTES)
                 return NULL;
@@ -86,7 +86,7 @@ const char *settings_nearest(struct str typed, const char *const *candidates, si
                         continue;
                 d = distance(typed, candidate);
                 if (str_starts_with(candidate, typed))
-                        d = MIN(d, (size_t)1); /* somebody stopped typing */
+                        d = MIN(d, (size_t)1); /* the typed word is a beginning of the candidate */
                 if (d < best && d < candidate.n) {
                         best = d;
                         nearest = candidates[i];
@@ -105,7 +105,8 @@ void settings_init(struct settings *s, const struct setting *table, size_t n)
                 const struct setting *setting = &table[i];
                 int r = 0;
 
-                assert(settings_find(s, str_from(setting->name)) == setting); /* else it is there twice */
+                assert(settings_find(s, str_from(setting->name)) ==
+                       setting); /* otherwise the name is in the table twice */
                 s->values[i].origin = "default";
                 if (setting->type == SETTING_ENUM)
                         s->values[i].s = str_from(setting->choices[0]);

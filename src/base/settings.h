@@ -1,11 +1,11 @@
-/* Settings: one table says what can be set; a value comes from a flag, else from a WEFT_* variable, else from a file that
- * the caller has parsed, else it is the default.
+/* Settings: one table lists everything that can be set. A value comes from a flag, else from a WEFT_* variable, else from a file
+ * that the caller has parsed, else it is the default.
  *
  * A setting `max-reconcile-rate` is the flag --max-reconcile-rate, the variable WEFT_MAX_RECONCILE_RATE and the key
  * maxReconcileRate of the file. The three may be read in any order; a better source is never overridden by a lesser one.
  *
- * Errors name the setting as the user wrote it (flag, variable, or file with position), the value unless it is secret, and
- * what would be accepted. */
+ * Errors name the setting as the user wrote it (flag, variable, or file with position), the value unless it is secret, and the
+ * accepted values. */
 #pragma once
 
 #include "arena.h"
@@ -30,17 +30,17 @@ struct setting {
         const char *default_text;   /* read like any other value; NULL: false, 0, "" or nothing */
         int64_t min, max;           /* INT, SIZE, DURATION; both 0: no bounds */
         const char *const *choices; /* ENUM; ends in NULL */
-        const char *value_name;     /* in help: --output=FILE; NULL: by type */
+        const char *value_name;     /* in help: --output=FILE; NULL: depends on the type */
         const char *help;           /* one or more sentences; NULL hides it from help */
         bool is_secret;             /* its value is not shown in errors and help */
         char separator;             /* LIST: instead of a comma */
-        bool is_merged;             /* LIST: those of file, variable and flags are all kept, in this order */
-        /* Looks at each text (of a list: each item) beyond what the type says; its error follows the setting's name. */
+        bool is_merged;             /* LIST: items of file, variable and flags are all kept, in this order */
+        /* Checks each text (of a list: each item) after the check by type. Its error message is appended to the setting's name. */
         int (*check)(struct str text, const void *arg, struct err *err);
         const void *check_arg;
 };
 
-/* Lesser first. */
+/* In ascending precedence. */
 enum setting_source {
         SOURCE_DEFAULT,
         SOURCE_FILE,
@@ -61,8 +61,8 @@ struct setting_value {
         bool b;
         int64_t i;                               /* INT, SIZE, DURATION; ENUM: index of the choice */
         struct str s;                            /* STRING, ENUM; NUL-terminated */
-        struct setting_list list;                /* LIST: all that counts */
-        struct setting_list from[_SOURCE_COUNT]; /* LIST: what each source gave */
+        struct setting_list list;                /* LIST: the items in effect */
+        struct setting_list from[_SOURCE_COUNT]; /* LIST: the items of each source */
 };
 
 /* Home: the thread that reads the settings; immutable afterwards. The table must outlive it. */
@@ -73,7 +73,7 @@ struct settings {
         struct arena arena;           /* owns all texts */
 };
 
-/* Every default is set. A table with a default that is not accepted, or with a name twice, is a defect: it aborts. */
+/* Sets every default. Aborts if the table has a default that is not accepted, or a name twice, because that is a defect. */
 void settings_init(struct settings *s, const struct setting *table, size_t n);
 void settings_done(struct settings *s);
 
@@ -82,10 +82,10 @@ struct arguments {
         size_t n;
 };
 
-/* Reads flags from argv, which begins after the program's name: --name value, --name=value, --name and --no-name for
- * booleans, -x value, -xvalue, -x=value, several boolean letters as in -ab; `--` ends the flags and `-` is an argument. A
- * value that starts with a dash and is no number must be given with `=`. All that is no flag goes to *ret_arguments. With
- * stops_early the first such ends the flags, so that a sub-command can read the rest by its own table. */
+/* Reads flags from argv, which begins after the program's name: --name value, --name=value, --name and --no-name for booleans,
+ * -x value, -xvalue, -x=value, several boolean letters as in -ab; `--` ends the flags and `-` is an argument. A value that
+ * starts with a dash and is not a number must be given with `=`. All other texts go to *ret_arguments. With stops_early the
+ * first of them ends the flags, so that a sub-command can read the rest with its own table. */
 int settings_read_flags(struct settings *s, int argc, const char *const *argv, bool stops_early,
                         struct arguments *ret_arguments, struct err *err);
 
@@ -93,7 +93,8 @@ int settings_read_flags(struct settings *s, int argc, const char *const *argv, b
  * value counts as unset. */
 int settings_read_environment(struct settings *s, const char *const *environment, struct err *err);
 
-/* What the caller's file has for a key: a scalar's text, or the items of a list. A mapping is given as a list of `key=value`. */
+/* The value of a key in the caller's file: the text of a scalar, or the items of a list. The caller passes a mapping as a list
+ * of `key=value`. */
 struct setting_entry {
         bool is_list;
         struct str text;
@@ -105,11 +106,11 @@ struct setting_entry {
 /* Returns false if the file does not have the key. */
 typedef bool settings_lookup_fn(void *arg, struct str key, struct setting_entry *ret);
 
-/* Asks lookup for the key of each setting. file_name is for errors and origins. */
+/* Asks lookup for the key of each setting. file_name appears in errors and origins. */
 int settings_read_file(struct settings *s, const char *file_name, settings_lookup_fn *lookup, void *arg,
                        struct err *err);
 
-/* 0 if the file may have this key; else an error that suggests the nearest one. */
+/* 0 if the table has a setting with this key; else an error that suggests the nearest key. */
 int settings_check_key(const struct settings *s, const char *file_name, struct str key, struct position position,
                        struct err *err);
 
@@ -126,5 +127,5 @@ const char *setting_source_name(enum setting_source source);
 /* One entry for each setting that has help, aligned, wrapped to `width` columns (at least 40), in the order of the table. */
 void settings_append_help(struct buf *b, const struct setting *table, size_t n, size_t width);
 
-/* The nearest of n candidates to what someone typed, or NULL if none is near. For "did you mean". */
+/* The candidate nearest to the typed word, or NULL if none is near. For "did you mean". */
 const char *settings_nearest(struct str typed, const char *const *candidates, size_t n);

@@ -11,17 +11,17 @@
 #define DEFAULT_MAX_STEPS    1000000
 #define DEFAULT_WALL_SECONDS 1893456000 /* 2030-01-01T00:00:00Z */
 
-/* Home: whichever thread has the turn; the turn is passed with release and acquire, so no lock is needed. `finished` is
- * how the last one tells the thread in sim_run. */
+/* Home: the thread that has the turn. The turn is passed with release and acquire, so no lock is needed. The last thread signals
+ * `finished` to the thread in sim_run. */
 struct sim {
-        struct random choices; /* who goes on, how long it takes */
-        struct random system;  /* what random_system gives inside */
+        struct random choices; /* chooses the next thread and how long it runs */
+        struct random system;  /* source of random_system inside */
         struct sim_clock clock;
         int64_t started_ns;
         struct sim_options options;
         struct sim_report report;
         VEC(struct thread *) threads; /* started and not joined, in order of start */
-        size_t n_alive;               /* of them, those that have not ended */
+        size_t n_alive;               /* of `threads`, those that have not ended */
         struct err failure;
         _Atomic uint32_t finished;
 };
@@ -31,7 +31,7 @@ static int64_t now_ns(struct sim *sim)
         return atomic_load_explicit(&sim->clock.mono_ns, memory_order_relaxed);
 }
 
-/* Parked threads have a wait_what; they may run once the permit is given or their time is up. */
+/* A parked thread has a wait_what; it may run once its permit is given or its deadline has passed. */
 static bool is_runnable(struct sim *sim, struct thread *t)
 {
         if (t->has_ended)
@@ -66,7 +66,7 @@ static struct deadline earliest_deadline(struct sim *sim)
         return d;
 }
 
-/* Nobody gets the turn any more, and sim_run returns. */
+/* Ends the simulation: no thread gets the turn any more, and sim_run returns. */
 static void finish(struct sim *sim)
 {
         sim->report.elapsed_ns = now_ns(sim) - sim->started_ns;
@@ -99,7 +99,7 @@ static void fail(struct sim *sim, int code, const char *what)
         err_set(&sim->failure, code, "seed %" PRIu64 ": %s after %" PRIu64 " steps: %s", sim->report.seed, what,
                 sim->report.steps, buf_cstring(&threads));
         for (size_t i = 0; i < sim->threads.n; i++)
-                pthread_detach(sim->threads.p[i]->pthread); /* those that live stand still for good */
+                pthread_detach(sim->threads.p[i]->pthread); /* threads that have not ended never run again */
         finish(sim);
 }
 
@@ -117,7 +117,7 @@ static void record(struct sim *sim, const struct thread *next, size_t n_runnable
                                                                                 .n_runnable = n_runnable });
 }
 
-/* Who goes on; NULL when the simulation is over, well or not. */
+/* Chooses the next thread; NULL if the simulation has ended, with success or failure. */
 static struct thread *choose(struct sim *sim, const char *what)
 {
         struct thread *next;
@@ -241,7 +241,8 @@ static void driver_wake(struct thread *t)
 {
         struct thread *self = thread_current();
 
-        assert(self->sim == t->sim); /* a thread outside must not meddle: the run would not repeat */
+        assert(self->sim ==
+               t->sim); /* a thread outside must not unpark a thread inside: the run would not be repeatable */
         if (self->mutexes_held > 0)
                 self->has_pending_point = true;
         else
@@ -291,7 +292,8 @@ int sim_run(uint64_t seed, const struct sim_options *options, void (*fn)(void *a
         int r;
 
         assert(!sim_is_running());
-        str_hash(STR("")); /* chooses the process's own hash seed, which must not use up randomness inside */
+        str_hash(STR(
+                "")); /* chooses the hash seed of the process now, so that this does not consume the simulation's randomness */
         sim = new_sim(seed, options);
         r = thread_start_driven("main", fn, arg, &driver, sim, &first, err);
         if (r < 0) {
@@ -305,7 +307,7 @@ int sim_run(uint64_t seed, const struct sim_options *options, void (*fn)(void *a
         if (report)
                 *report = sim->report;
         if (sim->failure.code < 0)
-                return err_move(err, &sim->failure); /* the rest stays for the threads that stand still */
+                return err_move(err, &sim->failure); /* the other fields stay allocated for the stopped threads */
         thread_join(first);
         free_sim(sim);
         return 0;

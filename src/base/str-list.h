@@ -15,10 +15,10 @@ static inline void str_list_init(struct str_list *list, struct arena *a)
         *list = (struct str_list) { .arena = a };
 }
 
-/* s is borrowed. A NULL list takes nothing. */
+/* s is borrowed. Does nothing if list is NULL. */
 void str_list_add(struct str_list *list, struct str s);
 void str_list_printf(struct str_list *list, const char *format, ...) _printf_(2, 3);
 void str_list_sort(struct str_list *list);
 
-/* All of them with the separator between, in the list's arena. */
+/* All texts, with the separator between them, as one text in the list's arena. */
 struct str str_list_join(const struct str_list *list, struct str separator);

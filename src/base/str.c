@@ -119,8 +119,8 @@ static uint64_t load(const char *p, size_t n)
         return le64toh(x);
 }
 
-/* Multiply and fold, sixteen bytes at a time. Both factors are masked with numbers made from the seed, differently: input
- * that knows the constants can neither make a factor zero nor swap the two. Quality is checked by a test. */
+/* Multiply and fold, sixteen bytes at a time. Each factor is masked with a different number derived from the seed, so that an
+ * attacker who knows the constants can neither make a factor zero nor swap the two. A test checks the quality. */
 uint64_t str_hash_seeded(struct str s, uint64_t seed)
 {
         const uint64_t k1 = 0x9e3779b97f4a7c15u, k2 = 0xd1b54a32d192ed03u;

@@ -1,5 +1,5 @@
-/* Text as (pointer, length), passed by value. A str never owns its bytes; whoever gave it says how long they live.
- * The bytes need not be UTF-8 and need not end in NUL. */
+/* Text as (pointer, length), passed by value. A str never owns its bytes; the function or struct that gives a str says how long
+ * its bytes live. The bytes need not be UTF-8 and need not end in NUL. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct str {
         size_t n;
 };
 
-/* A str from a string literal, and for use in initialisers. */
+/* A str from a string literal. STR_INIT is for initialisers of static data. */
 #define STR(literal) ((struct str) { "" literal, sizeof(literal) - 1 })
 #define STR_INIT(literal)                       \
         {                                       \
@@ -41,7 +41,8 @@ static inline bool str_is_empty(struct str s)
 
 static inline bool str_equal(struct str a, struct str b)
 {
-        return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+        /* Most texts of one length differ in their last byte, which costs no call. */
+        return a.n == b.n && (a.n == 0 || (a.p[a.n - 1] == b.p[a.n - 1] && memcmp(a.p, b.p, a.n) == 0));
 }
 
 /* Bytewise order, as Go and Kubernetes sort keys: negative, 0 or positive. */
@@ -77,22 +78,22 @@ ptrdiff_t str_find(struct str s, struct str needle);
 ptrdiff_t str_find_char(struct str s, char c);
 ptrdiff_t str_find_last_char(struct str s, char c);
 
-/* Without leading and trailing ASCII white space (space, \t, \n, \v, \f, \r). */
+/* s without leading and trailing ASCII white space (space, \t, \n, \v, \f, \r). */
 struct str str_trim(struct str s);
 
 /* If s starts (ends) with the affix, cuts it off *s and returns true. */
 bool str_cut_prefix(struct str *s, struct str prefix);
 bool str_cut_suffix(struct str *s, struct str suffix);
 
-/* Splits at the first c: *ret_head is what stands before it, *s becomes what follows. Without c, head is all of *s, *s
+/* Splits at the first c: *ret_head is the part before it, *s becomes the part after it. Without c, *ret_head is all of *s, *s
  * becomes empty and the result is false. */
 bool str_split(struct str *s, char c, struct str *ret_head);
 
-/* A hash for tables in memory: seeded at random once per process, so that input cannot choose collisions. */
+/* A hash for tables in memory: seeded at random once per process, so that an attacker cannot choose keys that collide. */
 uint64_t str_hash(struct str s);
 
 /* The same function with a given seed: equal on every run and machine. */
 uint64_t str_hash_seeded(struct str s, uint64_t seed);
 
-/* A NUL-terminated heap copy, for libc's border; the caller frees it. */
+/* A NUL-terminated heap copy, for calls into libc; the caller frees it. */
 char *str_to_cstring(struct str s);

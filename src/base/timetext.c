@@ -1,15 +1,15 @@
 #include "timetext.h"
 
+#include "ascii.h"
 #include "buf.h"
 #include "limits.h"
 
 #define SECONDS_PER_DAY 86400
 #define LAYOUT          "2006-01-02T15:04:05Z07:00"
 
-/* As Go's time package quotes: bytes that are not printable ASCII one by one as \xNN. */
-static void append_quoted(struct buf *b, struct str s)
+void time_append_quoted(struct buf *b, struct str s)
 {
-        static const char hex[] = "0123456789abcdef";
+        static const char hex[] = ASCII_HEX_LOWER;
 
         buf_append_char(b, '"');
         for (size_t i = 0; i < s.n && !b->has_failed; i++) {
@@ -33,7 +33,7 @@ static void append_quoted(struct buf *b, struct str s)
 #define DAYS_PER_ERA    146097
 #define DAYS_BEFORE_ERA 719468 /* from 0000-03-01 to 1970-01-01 */
 
-static int64_t days_from_date(int64_t year, int month, int day)
+int64_t date_to_days(int64_t year, int month, int day)
 {
         int64_t era, year_of_era, day_of_year;
 
@@ -46,7 +46,7 @@ static int64_t days_from_date(int64_t year, int month, int day)
                DAYS_BEFORE_ERA;
 }
 
-static int64_t date_from_days(int64_t days, int *ret_month, int *ret_day)
+int64_t date_from_days(int64_t days, int *ret_month, int *ret_day)
 {
         int64_t era, day_of_era, year_of_era, day_of_year, month;
 
@@ -61,15 +61,19 @@ static int64_t date_from_days(int64_t days, int *ret_month, int *ret_day)
         return era * 400 + year_of_era + (*ret_month <= 2);
 }
 
-static int days_in_month(int year, int month)
+bool date_is_leap_year(int64_t year)
 {
-        static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-        bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-        return days[month - 1] + (month == 2 && is_leap);
+        return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-static void append_padded(struct buf *b, int64_t number, int width)
+int date_days_in_month(int64_t year, int month)
+{
+        static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+        return days[month - 1] + (month == 2 && date_is_leap_year(year));
+}
+
+void time_append_padded(struct buf *b, int64_t number, int width)
 {
         char digits[20];
         int n = 0;
@@ -84,7 +88,7 @@ static void append_year(struct buf *b, int64_t year)
 {
         if (year < 0)
                 buf_append_char(b, '-');
-        append_padded(b, year < 0 ? -year : year, 4);
+        time_append_padded(b, year < 0 ? -year : year, 4);
 }
 
 void time_append_rfc3339(struct buf *b, struct instant t, int digits)
@@ -102,20 +106,20 @@ void time_append_rfc3339(struct buf *b, struct instant t, int digits)
         year = date_from_days(days, &month, &day);
         append_year(b, year);
         buf_append_char(b, '-');
-        append_padded(b, month, 2);
+        time_append_padded(b, month, 2);
         buf_append_char(b, '-');
-        append_padded(b, day, 2);
+        time_append_padded(b, day, 2);
         buf_append_char(b, 'T');
-        append_padded(b, second / 3600, 2);
+        time_append_padded(b, second / 3600, 2);
         buf_append_char(b, ':');
-        append_padded(b, second / 60 % 60, 2);
+        time_append_padded(b, second / 60 % 60, 2);
         buf_append_char(b, ':');
-        append_padded(b, second % 60, 2);
+        time_append_padded(b, second % 60, 2);
         if (digits > 0) {
                 for (int i = digits; i < 9; i++)
                         fraction /= 10;
                 buf_append_char(b, '.');
-                append_padded(b, fraction, digits);
+                time_append_padded(b, fraction, digits);
         }
         buf_append_char(b, 'Z');
 }
@@ -145,9 +149,9 @@ static int fail_at(const struct time_parser *p, const char *element)
         _cleanup_buf_ struct buf b = BUF_INIT(LIMIT_ERROR_BYTES);
 
         buf_append_literal(&b, "parsing time ");
-        append_quoted(&b, p->text);
+        time_append_quoted(&b, p->text);
         buf_append_literal(&b, " as \"" LAYOUT "\": cannot parse ");
-        append_quoted(&b, p->rest);
+        time_append_quoted(&b, p->rest);
         buf_appendf(&b, " as \"%s\"", element);
         return err_set(p->err, ERR_INVALID, "%s", buf_cstring(&b));
 }
@@ -158,7 +162,7 @@ static int fail_range(const struct time_parser *p, const char *what)
         _cleanup_buf_ struct buf b = BUF_INIT(LIMIT_ERROR_BYTES);
 
         buf_append_literal(&b, "parsing time ");
-        append_quoted(&b, p->text);
+        time_append_quoted(&b, p->text);
         buf_appendf(&b, ": %s out of range", what);
         return err_set(p->err, ERR_INVALID, "%s", buf_cstring(&b));
 }
@@ -168,9 +172,9 @@ static int fail_extra(const struct time_parser *p)
         _cleanup_buf_ struct buf b = BUF_INIT(LIMIT_ERROR_BYTES);
 
         buf_append_literal(&b, "parsing time ");
-        append_quoted(&b, p->text);
+        time_append_quoted(&b, p->text);
         buf_append_literal(&b, ": extra text: ");
-        append_quoted(&b, p->rest);
+        time_append_quoted(&b, p->rest);
         return err_set(p->err, ERR_INVALID, "%s", buf_cstring(&b));
 }
 
@@ -210,7 +214,7 @@ static int take_separator(struct time_parser *p, const char *separator)
         return 0;
 }
 
-/* The day's upper bound is looked at when all else was read, as Go does. */
+/* The day's upper bound is checked after everything else has been read, as in Go. */
 static int parse_date(struct time_parser *p, int *ret_year, int *ret_month, int *ret_day)
 {
         int r;
@@ -247,7 +251,7 @@ static int parse_time_of_day(struct time_parser *p, int *ret_seconds)
         return 0;
 }
 
-/* A point or comma with at least one digit behind it; digits beyond the ninth are read and dropped. */
+/* A point or comma followed by at least one digit; digits beyond the ninth are read and dropped. */
 static int32_t take_fraction(struct time_parser *p)
 {
         int32_t nanos = 0, scale = NS_PER_SECOND / 10;
@@ -298,10 +302,10 @@ int time_parse_rfc3339(struct str s, struct instant *ret, struct err *err)
                 return r;
         if (p.rest.n > 0)
                 return fail_extra(&p);
-        if (day < 1 || day > days_in_month(year, month))
+        if (day < 1 || day > date_days_in_month(year, month))
                 return fail_range(&p, "day");
         *ret = (struct instant) {
-                .seconds = days_from_date(year, month, day) * SECONDS_PER_DAY + second - offset,
+                .seconds = date_to_days(year, month, day) * SECONDS_PER_DAY + second - offset,
                 .nanos = nanos,
         };
         return 0;
@@ -335,7 +339,7 @@ static int fail_duration(struct err *err, const char *what, struct str text)
         _cleanup_buf_ struct buf b = BUF_INIT(LIMIT_ERROR_BYTES);
 
         buf_appendf(&b, "time: %s duration ", what);
-        append_quoted(&b, text);
+        time_append_quoted(&b, text);
         return err_set(err, ERR_INVALID, "%s", buf_cstring(&b));
 }
 
@@ -344,15 +348,15 @@ static int fail_unit(struct err *err, struct str unit, struct str text)
         _cleanup_buf_ struct buf b = BUF_INIT(LIMIT_ERROR_BYTES);
 
         buf_append_literal(&b, "time: unknown unit ");
-        append_quoted(&b, unit);
+        time_append_quoted(&b, unit);
         buf_append_literal(&b, " in duration ");
-        append_quoted(&b, text);
+        time_append_quoted(&b, text);
         return err_set(err, ERR_INVALID, "%s", buf_cstring(&b));
 }
 
-#define MOST_NS (1ull << 63) /* of a negative duration; a positive one has one less */
+#define MOST_NS (1ull << 63) /* largest magnitude of a negative duration; that of a positive one is one less */
 
-/* Leading digits of *s; false when they pass MOST_NS. */
+/* Takes leading digits off *s; false if the number is above MOST_NS. */
 static bool take_integer(struct str *s, uint64_t *ret)
 {
         uint64_t number = 0;
@@ -370,7 +374,7 @@ static bool take_integer(struct str *s, uint64_t *ret)
         return true;
 }
 
-/* Leading digits of *s as number / scale; those that no longer fit are read and dropped. */
+/* Takes leading digits off *s as number / scale; digits that no longer fit are read and dropped. */
 static uint64_t take_decimals(struct str *s, double *ret_scale)
 {
         uint64_t number = 0;
@@ -452,7 +456,7 @@ int duration_parse(struct str s, int64_t *ret_ns, struct err *err)
 
                 if (r < 0)
                         return r;
-                total += part; /* both are at most 2^63; twice that wraps to 0, which Go lets pass too */
+                total += part; /* both are at most 2^63; the sum of two such wraps to 0, which Go accepts too */
                 if (total > MOST_NS)
                         return fail_duration(err, "invalid", s);
         }

@@ -15,6 +15,18 @@ struct instant {
         int32_t nanos;
 };
 
+/* The Gregorian calendar, extended to all years: days since 1970-01-01. Months and days count from 1. */
+int64_t date_to_days(int64_t year, int month, int day);
+int64_t date_from_days(int64_t days, int *ret_month, int *ret_day); /* the year */
+bool date_is_leap_year(int64_t year);
+int date_days_in_month(int64_t year, int month);
+
+/* As Go's time package quotes: bytes that are not printable ASCII one by one as \xNN. */
+void time_append_quoted(struct buf *b, struct str s);
+
+/* Appends the number, which is not negative, with leading zeros. */
+void time_append_padded(struct buf *b, int64_t number, int width);
+
 /* Appends 2006-01-02T15:04:05Z, with exactly `digits` fractional digits (0, 3, 6 or 9). */
 void time_append_rfc3339(struct buf *b, struct instant t, int digits);
 

@@ -1,6 +1,6 @@
 #include "utf8.h"
 
-/* Valid second bytes depend on the first one; the rest are 0x80..0xBF. */
+/* The valid range of the second byte depends on the first byte; later bytes are 0x80..0xBF. */
 uint32_t utf8_decode(struct str s, size_t *ret_width)
 {
         const unsigned char *p = (const unsigned char *)s.p;
@@ -98,7 +98,7 @@ size_t utf8_valid_prefix(struct str s)
         }
 }
 
-/* Short texts, eight bytes at a time, the last of which may overlap. */
+/* For short texts: eight bytes at a time; the last eight may overlap the ones before. */
 static bool is_ascii(struct str s)
 {
         uint64_t word, high = 0;

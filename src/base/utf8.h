@@ -1,5 +1,5 @@
-/* UTF-8 as Go reads it: a byte that is no part of a valid encoding counts as one U+FFFD of width 1. Surrogates, overlong
- * forms and code points beyond U+10FFFF are invalid. */
+/* UTF-8 as Go reads it: a byte that is not part of a valid encoding counts as one U+FFFD of width 1. Surrogates, overlong forms
+ * and code points beyond U+10FFFF are invalid. */
 #pragma once
 
 #include "str.h"

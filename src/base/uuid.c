@@ -1,5 +1,6 @@
 #include "uuid.h"
 
+#include "ascii.h"
 #include "buf.h"
 #include "err.h"
 #include "random.h"
@@ -41,7 +42,7 @@ bool uuid_equal(struct uuid a, struct uuid b)
         return memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
 }
 
-/* A hyphen stands before these bytes. */
+/* True for a byte that has a hyphen before it in the text form. */
 static bool follows_hyphen(size_t byte)
 {
         return byte == 4 || byte == 6 || byte == 8 || byte == 10;
@@ -49,7 +50,7 @@ static bool follows_hyphen(size_t byte)
 
 void uuid_append(struct buf *b, struct uuid u)
 {
-        static const char hex[] = "0123456789abcdef";
+        static const char hex[] = ASCII_HEX_LOWER;
 
         for (size_t i = 0; i < sizeof(u.bytes); i++) {
                 if (follows_hyphen(i))
@@ -57,16 +58,6 @@ void uuid_append(struct buf *b, struct uuid u)
                 buf_append_char(b, hex[u.bytes[i] >> 4]);
                 buf_append_char(b, hex[u.bytes[i] & 15]);
         }
-}
-
-/* -1 if it is none. */
-static int hex_digit(char c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        if (c >= 'a' && c <= 'f')
-                return c - 'a' + 10;
-        return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 int uuid_parse(struct str s, struct uuid *ret, struct err *err)
@@ -81,8 +72,8 @@ int uuid_parse(struct str s, struct uuid *ret, struct err *err)
 
                 if (follows_hyphen(i) && s.p[at++] != '-')
                         return err_set(err, ERR_INVALID, "invalid UUID format");
-                high = hex_digit(s.p[at]);
-                low = hex_digit(s.p[at + 1]);
+                high = ascii_hex_digit(s.p[at]);
+                low = ascii_hex_digit(s.p[at + 1]);
                 if (high < 0 || low < 0)
                         return err_set(err, ERR_INVALID, "invalid UUID format");
                 u.bytes[i] = (uint8_t)(high << 4 | low);

@@ -1,4 +1,4 @@
-/* UUIDs: random ones (version 4), ones made from a name (version 5), and their text. */
+/* UUIDs: random (version 4) or made from a name (version 5), and their text form. */
 #pragma once
 
 #include "str.h"
@@ -13,7 +13,7 @@ struct uuid {
 #define UUID_NIL        ((struct uuid) { { 0 } })
 #define UUID_TEXT_BYTES 36
 
-/* Under a simulation it comes from the seed, as random_system does. */
+/* A random UUID. In a simulation it is derived from the seed, like random_system. */
 struct uuid uuid_v4(void);
 
 /* The same name in the same namespace gives the same UUID, everywhere and always. */

@@ -13,7 +13,7 @@
                 size_t capacity; \
         }
 
-/* Room for count elements behind the n that are there; aborts when their size has no number. */
+/* Makes room for count elements after the first n; aborts if the size in bytes overflows. */
 void *vec_grow(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes);
 
 static inline void *vec_make_room(void *p, size_t n, size_t *capacity, size_t count, size_t size_bytes)
@@ -29,7 +29,7 @@ static inline void *vec_make_room(void *p, size_t n, size_t *capacity, size_t co
 #define vec_last(v)      (assert((v)->n > 0), &(v)->p[(v)->n - 1])
 #define vec_clear(v)     ((void)((v)->n = 0))
 
-/* Removes element i; what stands behind it moves up. */
+/* Removes element i; the elements after it move one place forward. */
 #define vec_remove(v, i)                                                                    \
         do {                                                                                \
                 size_t _i = (i);                                                            \

@@ -3,10 +3,8 @@
 #include "buf.h"
 #include "fn-client.h"
 #include "fn-parts.h"
-#include "input.h"
-#include "json.h"
+#include "request-file.h"
 #include "tls.h"
-#include "yaml.h"
 
 #include <stdio.h>
 
@@ -39,29 +37,6 @@ static const struct setting settings_table[] = {
           .default_text = "json",
           .help = "How to print the response." },
 };
-
-/* The request file as an encoded message. */
-static int read_request(struct arena *a, const char *name, struct bytes **ret, struct err *err)
-{
-        _cleanup_buf_ struct buf text = BUF_INIT(0), message = BUF_INIT(0);
-        const struct value *documents;
-        int r = input_read(name, &text, err);
-
-        if (r < 0)
-                return r;
-        r = yaml_parse_stream(a, buf_str(&text), NULL, &documents, err);
-        if (r == 0 && value_count(documents) != 1)
-                r = err_set(err, ERR_INVALID, "there must be one document, not %zu", value_count(documents));
-        if (r == 0)
-                r = proto_encode(&message, &proto_fn_v1_RunFunctionRequest, value_item(documents, 0), NULL, err);
-        if (r < 0) {
-                struct str shown = input_name(name);
-
-                return err_wrap(err, "%.*s", STR_ARG(shown));
-        }
-        *ret = bytes_take(&message);
-        return 0;
-}
 
 static int open_channel(const struct settings *settings, const char *target, struct grpc_channel **ret, struct err *err)
 {
@@ -101,33 +76,6 @@ static int call(struct arena *a, const struct settings *settings, const char *ta
         return r;
 }
 
-static int print(const struct settings *settings, const struct value *response, struct err *err)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        int r;
-
-        if (settings_int(settings, "output") == OUTPUT_YAML) {
-                r = yaml_write(&b, response, 0, err);
-        } else {
-                r = json_write(&b, response, JSON_SORT_KEYS | JSON_PRETTY, err);
-                buf_append_char(&b, '\n');
-        }
-        if (r == 0)
-                fwrite(b.p, 1, b.n, stdout);
-        return r;
-}
-
-static bool is_fatal(const struct value *response)
-{
-        const struct value *results = value_find(response, "results");
-
-        for (size_t i = 0; i < value_count(results); i++) {
-                if (str_equal(value_str(value_find(value_item(results, i), "severity")), STR("SEVERITY_FATAL")))
-                        return true;
-        }
-        return false;
-}
-
 static int check_usage(const struct settings *settings, struct arguments arguments, struct err *err)
 {
         if (arguments.n != 2)
@@ -147,12 +95,13 @@ static int run(const struct command *c, const struct settings *settings, struct 
         arena_init(&a, "call", 0);
         if (check_usage(settings, arguments, &err) < 0)
                 return command_print_usage_error(c, &err);
-        if (read_request(&a, arguments.p[1], &request, &err) < 0 ||
-            call(&a, settings, arguments.p[0], request, &response, &err) < 0 || print(settings, response, &err) < 0) {
+        if (request_file_read(&a, arguments.p[1], &proto_fn_v1_RunFunctionRequest, &request, &err) < 0 ||
+            call(&a, settings, arguments.p[0], request, &response, &err) < 0 ||
+            response_print(response, settings_int(settings, "output") == OUTPUT_YAML, &err) < 0) {
                 command_print_error(c, &err);
                 return EXIT_ERROR;
         }
-        return is_fatal(response) ? EXIT_ERROR : EXIT_OK;
+        return response_is_fatal(response) ? EXIT_ERROR : EXIT_OK;
 }
 
 const struct command command_function_call = {

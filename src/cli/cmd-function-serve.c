@@ -2,7 +2,6 @@
 
 #include "buf.h"
 #include "functions.h"
-#include "limits.h"
 #include "serve.h"
 
 #include <stdio.h>
@@ -34,10 +33,39 @@ static const struct setting settings_table[] = {
           .max = 2047,
           .value_name = "MIB",
           .help = "Largest request that is accepted, in MiB." },
+        { .name = "max-memory",
+          .type = SETTING_INT,
+          .min = 16,
+          .max = 1 << 20,
+          .value_name = "MIB",
+          .help = "Memory for all calls together, in MiB; one call may have 7/8 of it. By default 192, or half of what "
+                  "the "
+                  "container may have if that is less." },
         { .name = "metrics-address",
           .type = SETTING_STRING,
           .value_name = "ADDRESS",
           .help = "Serve Prometheus metrics at this address. Off by default." },
+        { .name = "template-dir",
+          .type = SETTING_STRING,
+          .value_name = "DIR",
+          .help = "Directory beneath which function-go-templating may read templates (source FileSystem). Without the "
+                  "flag it "
+                  "reads no files." },
+        { .name = "default-source",
+          .type = SETTING_STRING,
+          .value_name = "PATH",
+          .help = "Directory or file of templates that function-go-templating uses for an input without a source. "
+                  "Without the flag the variable FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE counts." },
+        { .name = "default-options",
+          .type = SETTING_LIST,
+          .value_name = "OPTION,...",
+          .help = "Options of templates that function-go-templating uses for an input without options." },
+        { .name = "ttl",
+          .type = SETTING_DURATION,
+          .default_text = "1m",
+          .value_name = "DURATION",
+          .help = "How long responses of function-go-templating are valid, unless the input or an annotation of the "
+                  "composite resource says otherwise." },
         { .name = "debug",
           .short_name = 'd',
           .type = SETTING_BOOL,
@@ -56,20 +84,28 @@ static enum grpc_status run_function(void *context, struct grpc_request *call, c
                                      struct buf *ret, bool *ret_is_fatal, struct err *err)
 {
         const struct builtin_function *function = context;
-        _cleanup_arena_ struct arena arena;
-        struct run run = { .arena = &arena, .deadline = call->deadline, .cancel = call->cancel };
+        struct run run = { .arena = call->arena, .deadline = call->deadline, .cancel = call->cancel };
         struct fn_request req;
         struct fn_response rsp;
 
-        arena_init(&arena, "function call", LIMIT_SERVED_CALL_BYTES);
-        if (fn_request_decode(&arena, call->message, &req, err) < 0)
+        if (fn_request_decode(call->arena, call->message, &req, err) < 0)
                 return GRPC_INTERNAL;
         if (function->run(&run, &req, &rsp, err) < 0)
-                return GRPC_UNKNOWN; /* as a Go function that returns an error */
-        if (fn_response_encode(&arena, &rsp, ret, err) < 0)
+                return GRPC_UNKNOWN; /* like a Go function that returns an error */
+        if (fn_response_encode(call->arena, &rsp, ret, err) < 0)
                 return GRPC_INTERNAL;
         *ret_is_fatal = has_fatal(&rsp);
         return GRPC_OK;
+}
+
+/* By its name, with or without `function-` before it. */
+static const struct builtin_function *find_named(const char *name)
+{
+        _cleanup_buf_ struct buf whole = BUF_INIT(0);
+        const struct builtin_function *function = builtin_find(str_from(name));
+
+        buf_appendf(&whole, "function-%s", name);
+        return function ? function : builtin_find(buf_str(&whole));
 }
 
 static const struct builtin_function *find_function(struct arguments arguments, struct err *err)
@@ -80,7 +116,7 @@ static const struct builtin_function *find_function(struct arguments arguments, 
                 err_set(err, ERR_INVALID, "give the name of one built-in function");
                 return NULL;
         }
-        function = builtin_find(str_from(arguments.p[0]));
+        function = find_named(arguments.p[0]);
         if (!function) {
                 const char *names[64];
                 size_t n = MIN(builtin_n_functions, ARRAY_SIZE(names));
@@ -103,6 +139,36 @@ static const char *certs_directory(const struct settings *settings)
         return given.n ? given.p : variable ? variable : "";
 }
 
+/* Flags of one function are refused for the others. */
+static int check_templating(const struct builtin_function *function, const struct settings *settings, struct err *err)
+{
+        static const char *const flags[] = { "template-dir", "default-source", "default-options", "ttl" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(flags) && function != &function_go_templating; i++)
+                if (settings_value(settings, flags[i])->source == SOURCE_FLAG)
+                        return err_set(err, ERR_INVALID, "--%s is a flag of %s, and %s has no templates", flags[i],
+                                       function_go_templating.name, function->name);
+        return 0;
+}
+
+static void set_templating(const struct settings *settings)
+{
+        struct str given = settings_str(settings, "default-source");
+        const char *variable = getenv("FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE");
+        struct templating_defaults defaults = {
+                .source = given.n                 ? given.p
+                          : variable && *variable ? variable
+                                                  : NULL,
+                .options = settings_list(settings, "default-options"),
+                .has_ttl = true,
+                .ttl_ns = settings_int(settings, "ttl"),
+        };
+
+        functions_set_templating_defaults(&defaults);
+        if (settings_str(settings, "template-dir").n > 0)
+                functions_set_template_directory(settings_str(settings, "template-dir").p);
+}
+
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -113,6 +179,7 @@ static int run(const struct command *c, const struct settings *settings, struct 
                 .certs_directory = certs_directory(settings),
                 .metrics_address = settings_str(settings, "metrics-address").p,
                 .max_receive_bytes = (size_t)settings_int(settings, "max-recv-message-size") << 20,
+                .max_memory_bytes = (size_t)settings_int(settings, "max-memory") << 20,
                 .is_insecure = settings_bool(settings, "insecure"),
                 .is_debug = settings_bool(settings, "debug"),
                 .run = run_function,
@@ -122,6 +189,9 @@ static int run(const struct command *c, const struct settings *settings, struct 
         if (!function)
                 return command_print_usage_error(c, &err);
         options.name = function->name;
+        if (check_templating(function, settings, &err) < 0)
+                return command_print_usage_error(c, &err);
+        set_templating(settings);
         if (serve_function(&options, &err) < 0) {
                 fprintf(stderr, "%s: error: %s\n", function->name, err_message(&err));
                 return EXIT_ERROR;

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#define EXIT_FATAL 3 /* a function's result is fatal; there is a response */
+#define EXIT_FATAL 3 /* a function returned a fatal result; the response is written nevertheless */
 
 static const struct setting settings_table[] = {
         { .name = "timeout",
@@ -22,7 +22,7 @@ static const struct setting settings_table[] = {
 
 /* --- The request --- */
 
-/* The request's texts stay in the bytes. */
+/* Reads the request. Its strings point into `bytes`, which must live as long as *ret. */
 static int read_request(struct arena *a, struct buf *bytes, const struct value **ret, struct err *err)
 {
         struct proto_options options = { .flags = PROTO_BORROW_BYTES, .max_bytes = LIMIT_DOCUMENT_BYTES };
@@ -51,7 +51,7 @@ static int find_composite(const struct value *request, const struct value **ret,
 
 #define SCHEME_BUILTIN STR("builtin:")
 
-/* A function in this process has `builtin:NAME` for its address, or none and a name by which it is known. */
+/* A function runs in this process if its address is `builtin:NAME`, or if it has no address and the name of a built-in function. */
 static int reach(struct str name, struct str address, struct function **ret, struct err *err)
 {
         struct grpc_function_options options = { .target = address };
@@ -70,7 +70,7 @@ static int reach(struct str name, struct str address, struct function **ret, str
         return 0;
 }
 
-/* Of several with one name the first counts. */
+/* With several functions of one name, the first one wins. */
 static int connect(struct registry *registry, const struct value *functions, struct err *err)
 {
         for (size_t i = value_count(functions); i-- > 0;) {
@@ -165,7 +165,7 @@ static int render(struct run *run, struct registry *registry, struct buf *bytes,
                 .required = value_get(input, STR("requiredResources")),
                 .credentials = value_get(input, STR("credentials")),
                 .schemas = value_get(input, STR("requiredSchemas")),
-                .registry = registry,
+                .steps.registry = registry,
         };
         return render_composite(run, &in, ret, err);
 }

@@ -17,7 +17,7 @@ static size_t count_digits(struct str s)
         return n;
 }
 
-/* Cuts `HEAD N: ` off, if the text begins so. */
+/* Cuts off `HEAD N: ` if the text begins with it. */
 static void cut_number(struct str *s, struct str head)
 {
         struct str rest = *s;
@@ -29,8 +29,8 @@ static void cut_number(struct str *s, struct str head)
                 *s = rest;
 }
 
-/* The readers word their errors as other tools do, with line numbers as those count. Here the place stands before the
- * message, so only what went wrong is left. */
+/* Removes the line number from the reader's message, which follows the wording and the line counting of other tools. The place is
+ * printed before the message here, so only the problem itself is left. */
 static void drop_place(struct err *err)
 {
         struct str message = str_from(err->message);
@@ -44,7 +44,7 @@ static void drop_place(struct err *err)
         memmove(err->message, message.p, message.n + 1);
 }
 
-static void print_source_error(const struct source *source, struct err *err)
+static void print_source_error(const struct source_file *source, struct err *err)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
@@ -55,7 +55,7 @@ static void print_source_error(const struct source *source, struct err *err)
         fwrite(b.p, 1, b.n, stderr);
 }
 
-/* Nothing of a file is printed unless all of it could be read. */
+/* Converts one file. Prints nothing of the file unless all of it can be read. */
 static int convert_file(const struct command *c, const struct settings *settings, const char *name,
                         convert_write_fn write, size_t *index)
 {
@@ -64,7 +64,7 @@ static int convert_file(const struct command *c, const struct settings *settings
         _cleanup_arena_ struct arena arena;
         _cleanup_err_ struct err err = { 0 };
         const struct value *documents;
-        struct source source = { .name = input_name(name) };
+        struct source_file source = { .name = input_name(name) };
 
         arena_init(&arena, "document", 0);
         if (input_read(name, &text, &err) < 0) {
@@ -83,7 +83,8 @@ static int convert_file(const struct command *c, const struct settings *settings
                         return EXIT_ERROR;
                 }
         }
-        fwrite(out.p, 1, out.n, stdout);
+        if (out.n)
+                fwrite(out.p, 1, out.n, stdout);
         return EXIT_OK;
 }
 

@@ -1,11 +1,11 @@
-/* What `weft json` and `weft yaml` share: reading either notation and printing one. */
+/* Shared by `weft json` and `weft yaml`: reads JSON or YAML and prints one of them. */
 #pragma once
 
 #include "command.h"
 
 struct value;
 
-/* Appends one document; index counts those printed before it. */
+/* Appends one document; index is the number of documents printed before it. */
 typedef int (*convert_write_fn)(struct buf *b, const struct value *v, size_t index, const struct settings *settings,
                                 struct err *err);
 
@@ -19,6 +19,6 @@ typedef int (*convert_write_fn)(struct buf *b, const struct value *v, size_t ind
                 .help = "Print keys in the order they were written in instead of sorting them." \
         }
 
-/* Converts every document of the files (standard input without any, or for `-`). Returns the exit status. */
+/* Converts every document of the files (of standard input if there are no files, or for `-`). Returns the exit status. */
 int convert_files(const struct command *c, const struct settings *settings, struct arguments files,
                   convert_write_fn write);

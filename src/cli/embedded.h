@@ -1,12 +1,10 @@
 /* Files that the build puts into the program (tools/embed). */
 #pragma once
 
-#include "str.h"
+#include "embed.h"
 
-struct embedded_file {
-        const char *path;
-        struct str text;
-};
-
-/* src/cli/templates/function; ends in a path of NULL. */
+/* The files of src/cli/templates/function; the last entry has a NULL path. */
 extern const struct embedded_file function_template[];
+
+/* Those of src/cli/templates/configuration. */
+extern const struct embedded_file configuration_template[];

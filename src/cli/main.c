@@ -1,13 +1,31 @@
 #include "command.h"
 
 #include "buf.h"
+#include "process-runtime.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>
 
 static const struct command *const commands[] = {
-        &command_render, &command_composition, &command_function, &command_json, &command_yaml,
-        &command_gates,  &command_version,     &command_internal, NULL,
+        &command_up,
+        &command_render,
+        &command_trace,
+        &command_runs,
+        &command_why,
+        &command_rollout,
+        &command_server,
+        &command_composition,
+        &command_function,
+        &command_xpkg,
+        &command_json,
+        &command_yaml,
+        &command_backup,
+        &command_restore,
+        &command_check,
+        &command_gates,
+        &command_version,
+        &command_internal,
+        NULL,
 };
 
 static const struct setting help_setting = { .name = "help", .short_name = 'h', .type = SETTING_BOOL };
@@ -24,7 +42,7 @@ int command_print_usage_error(const struct command *c, const struct err *err)
         return EXIT_USAGE;
 }
 
-/* What the user types for it: the last word of its name. */
+/* The word that the user types for the command: the last word of its name. */
 static const char *word_of(const struct command *c)
 {
         const char *space = strrchr(c->name, ' ');
@@ -40,9 +58,9 @@ static const struct command *find_command(const struct command *const *list, con
         return NULL;
 }
 
-#define MAX_COMMANDS 64 /* of one list that are suggested from */
+#define MAX_COMMANDS 64 /* of one list that are used for suggestions */
 
-/* group is NULL for the commands of the program. */
+/* group is NULL for the top-level commands. */
 static int unknown_command(const struct command *group, const char *name)
 {
         const struct command *const *list = group ? group->commands : commands;
@@ -63,7 +81,7 @@ static int unknown_command(const struct command *group, const char *name)
 static void list_commands(FILE *to, const struct command *const *list)
 {
         for (; *list; list++)
-                fprintf(to, "  %-10s %s\n", word_of(*list), (*list)->summary);
+                fprintf(to, "  %-11s %s\n", word_of(*list), (*list)->summary);
 }
 
 static size_t terminal_width(void)
@@ -83,7 +101,7 @@ static int show_overview(FILE *to)
                     "\n"
                     "Commands:\n");
         list_commands(to, commands);
-        fprintf(to, "  %-10s %s\n", "help", "Explain a command, or list them all");
+        fprintf(to, "  %-11s %s\n", "help", "Explain a command, or list them all");
         fprintf(to, "\nSee `weft COMMAND --help` for the flags of a command.\n");
         return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
@@ -116,7 +134,7 @@ static int show_command(const struct command *c)
         return EXIT_OK;
 }
 
-/* What a command's table lacks and every command has. */
+/* The command's settings with --help added, which every command has. */
 static struct setting *with_help(const struct command *c)
 {
         struct setting *table = xcalloc(c->n_settings + 1, sizeof(*table));
@@ -168,7 +186,7 @@ static int show_help(int argc, char **argv)
         return show_command(c);
 }
 
-/* Goes down from the group, or the program for NULL, to the command that argv names, and runs it. */
+/* Finds the command that argv names, below the group or at top level for NULL, and runs it. */
 static int dispatch_in(const struct command *group, int argc, char **argv)
 {
         const struct command *c = find_command(group ? group->commands : commands, argv[0]);
@@ -195,9 +213,13 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-        int status = dispatch(argc, argv);
+        int status;
 
-        /* What was printed may still be in the stream's buffer: a full disk shows only now. */
+        if (process_runtime_is_child(argc, argv))
+                return process_runtime_child();
+        status = dispatch(argc, argv);
+
+        /* Output may still be in the stream's buffer: an error such as a full disk appears only here. */
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 fprintf(stderr, "weft: cannot write to standard output: %m\n");
                 return EXIT_ERROR;

@@ -1,4 +1,4 @@
-/* What the engine is not allowed to do (spec/engine 1.6). Asked only when something went wrong: the answer explains it. */
+/* Finds the verbs that the engine is not allowed to use (docs/spec/engine 1.6). Called only after a failure, to explain it. */
 #include "reconcile-state.h"
 
 #include "str-list.h"
@@ -29,9 +29,9 @@ static int ask_all(struct reconcile *r, struct access_request *req, struct str_l
         return e;
 }
 
-struct str access_denied(struct reconcile *r, const struct value *object)
+struct str reconcile_access_denied(struct reconcile *r, const struct value *object)
 {
-        struct access_request req = { .gvk = gvk_of(object), .namespace = meta_namespace(object) };
+        struct access_request req = { .gvk = gvk_of(object), .ns = meta_namespace(object) };
         _cleanup_err_ struct err err = { 0 };
         const struct kind *kind;
         struct str_list denied;
@@ -47,5 +47,5 @@ struct str access_denied(struct reconcile *r, const struct value *object)
         return arena_printf(r->arena, "%.*s is not allowed to [%.*s] resource %.*s%s%.*s/%.*s%s%.*s",
                             STR_ARG(r->run->user.name), STR_ARG(str_list_join(&denied, STR(", "))), STR_ARG(req.plural),
                             req.gvk.group.n ? "." : "", STR_ARG(req.gvk.group), STR_ARG(req.gvk.version),
-                            req.namespace.n ? " in namespace " : "", STR_ARG(req.namespace));
+                            req.ns.n ? " in namespace " : "", STR_ARG(req.ns));
 }

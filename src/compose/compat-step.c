@@ -1,4 +1,4 @@
-/* Resources are looked for in what was given, by apiVersion, kind and name or labels: namespaces do not count. Requests have no tag. */
+/* Finds resources in the given lists by apiVersion, kind and either name or labels; ignores namespaces. Requests have no tag. */
 #include "compat-step.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #define MAX_CALLS        6
 #define ALL_CAPABILITIES (1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5)
 
-/* What a step is to be told about: what the Composition says from the start, and what the function asked for. */
+/* A requirement of a step: from the Composition, or requested by the function. */
 struct question {
         struct fn_selector selector;
         size_t index;
-        bool is_asked; /* by the function */
+        bool is_asked; /* requested by the function */
 };
 
 static int compare_questions(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int compare_questions(const void *a, const void *b)
         return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* By name; of several with one name the last counts, so that what the function asks for wins. */
+/* Sorted by name. The last one with the same name wins, so that the function's request overrides the Composition's. */
 static size_t questions_of(struct arena *a, const struct value *bootstrap, const struct fn_selector *asked,
                            size_t n_asked, struct question **ret)
 {
@@ -91,7 +91,7 @@ static size_t find_in(const struct value *list, const struct fn_selector *select
         return n;
 }
 
-/* By name the first, else all, sorted by name. */
+/* With a name to match, the first object; otherwise all objects, sorted by name. */
 static struct fn_resources find_resources(struct arena *a, const struct value *extra, const struct value *required,
                                           const struct fn_selector *selector)
 {
@@ -122,10 +122,10 @@ static int find_schema(struct arena *a, const struct compat_input *in, const str
 static const struct value *find_secret(const struct value *list, const struct value *reference)
 {
         struct str name = value_str(value_get(reference, STR("name")));
-        struct str namespace = value_str(value_get(reference, STR("namespace")));
+        struct str ns = value_str(value_get(reference, STR("namespace")));
 
         VALUE_FOREACH_ITEM (item, list)
-                if (str_equal(meta_name(item), name) && str_equal(meta_namespace(item), namespace))
+                if (str_equal(meta_name(item), name) && str_equal(meta_namespace(item), ns))
                         return item;
         return NULL;
 }

@@ -1,5 +1,5 @@
-/* From desired state to the cluster (spec/engine 2.6, 2.9-2.12). The order is what makes a crash harmless: deletes, then references,
- * then what they refer to. */
+/* Applies the desired state to the cluster (docs/spec/engine 2.6, 2.9-2.12). The order makes a crash harmless: first deletes, then
+ * references, then the objects that they refer to. */
 #include "reconcile-state.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "buf.h"
 #include "composed.h"
 #include "gotext.h"
+#include "managers.h"
 #include "owner.h"
 #include "path.h"
 
@@ -22,7 +23,17 @@ static const struct observed_resource *find_observed(const struct reconcile *r, 
 
 /* --- Desired resources --- */
 
-/* Of a namespaced composite: the kind must be namespaced too. */
+/* Upstream's words, and behind them the way out. */
+static void tell_kind_missing(struct err *err)
+{
+        _cleanup_err_ struct err why = { 0 };
+
+        err_move(&why, err);
+        err_set(err, why.code, "%s; install its CustomResourceDefinition, its provider, or the XRD that defines it",
+                err_message(&why));
+}
+
+/* For a namespaced composite: the kind must be namespaced too. */
 static int check_namespaced(struct reconcile *r, struct str key, const struct value *object, struct err *err)
 {
         struct str kind_name = value_str(value_get(object, STR("kind")));
@@ -36,19 +47,21 @@ static int check_namespaced(struct reconcile *r, struct str key, const struct va
         if (e < 0) {
                 if (kind_name.n)
                         err_wrap(err, "failed to get restmapping");
+                if (e == ERR_NOT_FOUND)
+                        tell_kind_missing(err);
                 return err_wrap(err, "cannot check if composed resource %s is namespaced (a %.*s named %.*s)",
                                 go_quote(r->arena, key).p, STR_ARG(kind_name), STR_ARG(meta_name(object)));
         }
         if (!kind->is_namespaced)
                 return err_set(err, ERR_INVALID,
                                "cannot apply cluster scoped composed resource %s (a %.*s named %.*s) for a namespaced "
-                               "composite resource.",
+                               "composite resource. An XRD with scope: Cluster may compose it",
                                go_quote(r->arena, key).p, STR_ARG(kind_name), STR_ARG(meta_name(object)));
         return 0;
 }
 
-/* Of a cluster scoped composite: what is namespaced must say where. Found out before there is a reference to it, which could not be
- * read again. A kind that is not there is for the apply to tell of. */
+/* For a cluster scoped composite: an object of a namespaced kind must set its namespace. The check comes before the reference is
+ * written, because a reference without a namespace cannot be read. An unknown kind passes; the apply reports it. */
 static int check_has_namespace(struct reconcile *r, struct str key, const struct value *object, struct err *err)
 {
         struct gvk gvk = gvk_of(object);
@@ -63,17 +76,62 @@ static int check_has_namespace(struct reconcile *r, struct str key, const struct
                        go_quote(r->arena, key).p, STR_ARG(gvk.kind));
 }
 
+/* Whether the kind has the composite's scope. Render has no kinds, and checks only the namespaces that are given. */
+static int check_same_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+{
+        struct gvk gvk = gvk_of(object);
+        const char *design = composite_places(&r->xr)->design;
+        const struct kind *kind;
+
+        if (!r->options->policies->checks_kinds)
+                return 0;
+        if (cluster_kind(r->options->cluster, r->run, gvk, &kind, err) < 0)
+                return err_wrap(err, "cannot find out the scope of composed resource %s (a %.*s)",
+                                go_quote(r->arena, key).p, STR_ARG(gvk.kind));
+        if (kind->is_namespaced == r->is_namespaced)
+                return 0;
+        return err_set(err, ERR_INVALID,
+                       "refusing to compose resource %s: a %.*s is %s, and an %s composes only %s resources; %s",
+                       go_quote(r->arena, key).p, STR_ARG(gvk.kind),
+                       kind->is_namespaced ? "namespaced" : "cluster scoped", design,
+                       r->is_namespaced ? "namespaced" : "cluster scoped",
+                       r->is_namespaced ? "define infrastructure that composes it, publish that, and require it here"
+                                        : "compose it in an application");
+}
+
+/* The first design: all composed resources have the scope of their composite, and its namespace. */
+static int check_strict_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
+{
+        struct str given = meta_namespace(object), own = meta_namespace(r->xr.object);
+
+        if (given.n && !r->is_namespaced)
+                return err_set(err, ERR_INVALID,
+                               "refusing to compose resource %s in namespace %s: an %s composes only cluster scoped "
+                               "resources; remove metadata.namespace",
+                               go_quote(r->arena, key).p, go_quote(r->arena, given).p,
+                               composite_places(&r->xr)->design);
+        if (given.n && !str_equal(given, own))
+                return err_set(err, ERR_INVALID,
+                               "refusing to compose resource %s in namespace %s: an %s composes only resources in its "
+                               "own namespace %s; remove metadata.namespace",
+                               go_quote(r->arena, key).p, go_quote(r->arena, given).p, composite_places(&r->xr)->design,
+                               go_quote(r->arena, own).p);
+        return check_same_scope(r, key, object, err);
+}
+
 /* A namespaced composite composes namespaced resources, in its own namespace. */
 static int check_scope(struct reconcile *r, struct str key, const struct value *object, struct err *err)
 {
         struct str given = meta_namespace(object), own = meta_namespace(r->xr.object);
 
+        if (composite_places(&r->xr)->is_strict_scope)
+                return check_strict_scope(r, key, object, err);
         if (r->is_namespaced && given.n && !str_equal(given, own))
                 reconcile_event(r, true, STR("NamespaceOverridden"),
                                 "cannot create composed resource %s in namespace %s, using XR namespace %s instead",
                                 go_quote(r->arena, key).p, go_quote(r->arena, given).p, go_quote(r->arena, own).p);
-        if (given.n || r->options->revision)
-                return 0; /* to a render all kinds may be namespaced: nobody gave it any */
+        if (given.n || !r->options->policies->checks_kinds)
+                return 0;
         return r->is_namespaced ? check_namespaced(r, key, object, err) : check_has_namespace(r, key, object, err);
 }
 
@@ -119,7 +177,7 @@ static int prepare_all(struct reconcile *r, const struct fn_state *desired, stru
         return 0;
 }
 
-/* --- What is no longer wanted --- */
+/* --- Resources that are no longer wanted --- */
 
 static bool ignore_not_found(int e, struct err *err)
 {
@@ -209,7 +267,7 @@ static struct value minimal(struct reconcile *r)
 static int persist_references(struct reconcile *r, struct err *err)
 {
         struct resource_reference *refs = ARENA_NEW_ARRAY(r->arena, struct resource_reference, r->n_composed + 1);
-        struct composite wanted = { .is_legacy = r->xr.is_legacy };
+        struct composite wanted = { .places = r->xr.places };
         const struct value *answer;
         struct value list;
 
@@ -219,7 +277,7 @@ static int persist_references(struct reconcile *r, struct err *err)
                 refs[i] = (struct resource_reference) {
                         .api_version = value_str(value_get(object, STR("apiVersion"))),
                         .kind = value_str(value_get(object, STR("kind"))),
-                        .namespace = meta_namespace(object),
+                        .ns = meta_namespace(object),
                         .name = meta_name(object),
                         .uid = meta_uid(object),
                 };
@@ -229,62 +287,27 @@ static int persist_references(struct reconcile *r, struct err *err)
         wanted = composite_with(r->arena, &wanted, STR("resourceRefs"), value_put(r->arena, list));
         if (reconcile_apply(r, wanted.object, MANAGER_COMPOSITE, r->live, &answer, err) < 0)
                 return err_wrap(err, "cannot update composed resource references");
-        if (r->options->revision)
-                r->xr = composite_with(r->arena, &r->xr, STR("resourceRefs"), value_put(r->arena, list));
-        else
+        if (r->options->policies->adopts_references)
                 reconcile_adopt(r, answer);
+        else
+                r->xr = composite_with(r->arena, &r->xr, STR("resourceRefs"), value_put(r->arena, list));
         return 0;
 }
 
 /* --- Applying --- */
 
-static bool has_manager(const struct value *object, struct str prefix, size_t *ret_index)
-{
-        const struct value *list = value_get(meta(object), STR("managedFields"));
-
-        for (size_t i = 0; i < value_count(list); i++) {
-                if (!str_starts_with(value_str(value_get(value_item(list, i), STR("manager"))), prefix))
-                        continue;
-                *ret_index = i;
-                return true;
-        }
-        return false;
-}
-
-/* Objects that were written before server-side apply was used give up what nobody claims any more (2.12). */
+/* The managers of an object from before server-side apply are reset (2.12). */
 static int upgrade_managers(struct reconcile *r, struct observed_resource *o, struct err *err)
 {
-        const struct value *object = o->value;
-        size_t ssa, first;
-        bool has_ssa = has_manager(object, STR("apiextensions.crossplane.io/composed"), &ssa);
-        bool has_first = has_manager(object, STR("before-first-apply"), &first);
-        struct write_request req = { .verb = WRITE_JSON_PATCH, .key = object_key_of(object) };
+        struct write_request req = { .verb = WRITE_JSON_PATCH,
+                                     .key = object_key_of(o->value),
+                                     .manager = MANAGER_CONTROLLER };
         struct write_result result;
-        struct array_builder operations;
-        struct object_builder b;
         int e;
 
-        if (!value_get(meta(object), STR("creationTimestamp")) || (has_ssa && !has_first))
+        req.body = managers_upgrade(r->arena, o->value, STR("apiextensions.crossplane.io/composed"), true);
+        if (!req.body)
                 return 0;
-        array_builder_init(&operations, r->arena, 2);
-        object_builder_init(&b, r->arena, 3);
-        if (has_ssa) {
-                object_builder_add(&b, STR("op"), value_of_literal("remove"));
-                object_builder_add(&b, STR("path"),
-                                   value_of_str(arena_printf(r->arena, "/metadata/managedFields/%zu", first)));
-        } else {
-                object_builder_add(&b, STR("op"), value_of_literal("replace"));
-                object_builder_add(&b, STR("path"), value_of_literal("/metadata/managedFields"));
-                object_builder_add(&b, STR("value"), value_of_items(r->arena, &value_empty_object, 1));
-        }
-        array_builder_add(&operations, object_builder_finish(&b));
-        object_builder_init(&b, r->arena, 3);
-        object_builder_add(&b, STR("op"), value_of_literal("replace"));
-        object_builder_add(&b, STR("path"), value_of_literal("/metadata/resourceVersion"));
-        object_builder_add(&b, STR("value"), value_of_str(meta_resource_version(object)));
-        array_builder_add(&operations, object_builder_finish(&b));
-        req.body = value_put(r->arena, array_builder_finish(&operations));
-        req.manager = MANAGER_CONTROLLER;
         e = cluster_write(r->options->cluster, r->run, &req, &result, err);
         if (e >= 0)
                 o->value = result.value;
@@ -315,7 +338,7 @@ static int apply_all(struct reconcile *r, struct err *err)
         int e;
 
         for (size_t i = 0; i < r->n_observed; i++) {
-                e = r->options->revision ? 0 : upgrade_managers(r, &r->observed[i], err);
+                e = r->options->policies->upgrades_managers ? upgrade_managers(r, &r->observed[i], err) : 0;
                 if (e < 0)
                         return e;
         }
@@ -329,7 +352,8 @@ static int apply_all(struct reconcile *r, struct err *err)
 
 /* --- Status --- */
 
-/* A condition that the composite has is not the functions' to change in this way. */
+/* Whether the status has conditions of types that the composite does not have. Conditions that the composite already has do not
+ * count: functions cannot change them in the status. */
 static bool brings_conditions(const struct reconcile *r, const struct value *status)
 {
         struct condition there;
@@ -340,7 +364,7 @@ static bool brings_conditions(const struct reconcile *r, const struct value *sta
         return false;
 }
 
-/* What the functions want of the composite, as something that can be applied: its identity is the engine's. */
+/* The composite that the functions want, as an object that can be applied: the engine sets its identity. */
 static int wanted_composite(struct reconcile *r, struct fn_state *desired, const struct value **ret,
                             bool *ret_brings_conditions, struct err *err)
 {
@@ -391,15 +415,16 @@ int compose(struct reconcile *r, struct err *err)
         struct fn_state desired;
         int e;
 
-        if ((e = composition_read(r->arena, r->revision, &r->composition, err)) < 0 || (e = observe(r, err)) < 0 ||
-            (e = run_pipeline(r, &desired, err)) < 0)
+        if ((e = composition_read(r->arena, r->revision, &r->composition, err)) < 0 ||
+            (e = reconcile_observe(r, err)) < 0 || (e = reconcile_run_pipeline(r, &desired, err)) < 0)
                 return e;
-        if ((e = fn_state_open(r->arena, &desired, err)) < 0 || (e = prepare_all(r, &desired, err)) < 0)
+        if ((e = fn_state_open(r->arena, &desired, err)) < 0 || (e = prepare_all(r, &desired, err)) < 0 ||
+            (e = reconcile_resolve_selectors(r, err)) < 0)
                 return e;
         if ((e = collect_garbage(r, err)) < 0 || (e = persist_references(r, err)) < 0 || (e = apply_all(r, err)) < 0)
                 return e;
         r->connection = desired.composite.connection;
         r->ready = desired.has_composite ? desired.composite.ready : FN_READY_UNSPECIFIED;
         e = apply_status(r, &desired, err);
-        return e < 0 ? e : patch_composite(r, &desired, err);
+        return e < 0 ? e : reconcile_patch_composite(r, &desired, err);
 }

@@ -26,7 +26,7 @@ const struct value *composed_without_labels(struct arena *a, const struct value 
         return meta_with(a, object, STR("labels"), value_without(a, labels, LABEL_CLAIM_NAMESPACE));
 }
 
-/* A function cannot rename what exists. */
+/* An existing object keeps its names: a function cannot rename it. */
 static const struct value *keep_names(struct arena *a, const struct value *object, const struct value *observed)
 {
         static const char *const fields[] = { "namespace", "name", "generateName" };
@@ -40,7 +40,7 @@ static const struct value *keep_names(struct arena *a, const struct value *objec
         return object;
 }
 
-/* A map with anything but texts in it is none. */
+/* Drops a map of labels or annotations that has a value which is not a string. */
 static const struct value *with_texts(struct arena *a, const struct value *object, struct str field)
 {
         const struct value *map = value_get(meta(object), field);
@@ -55,12 +55,12 @@ static const struct value *with_labels(struct arena *a, const struct value *obje
                                        struct str root)
 {
         struct str name = meta_label(composite, LABEL_CLAIM_NAME);
-        struct str namespace = meta_label(composite, LABEL_CLAIM_NAMESPACE);
+        struct str ns = meta_label(composite, LABEL_CLAIM_NAMESPACE);
 
         object = meta_with_label(a, object, LABEL_COMPOSITE, root);
-        if (name.n && namespace.n) {
+        if (name.n && ns.n) {
                 object = meta_with_label(a, object, LABEL_CLAIM_NAME, name);
-                object = meta_with_label(a, object, LABEL_CLAIM_NAMESPACE, namespace);
+                object = meta_with_label(a, object, LABEL_CLAIM_NAMESPACE, ns);
         }
         return object;
 }
@@ -102,7 +102,7 @@ static int with_metadata(struct arena *a, const struct composed_scope *scope, st
         return 0;
 }
 
-/* Names of RBAC kinds may have colons, which are no part of the check. */
+/* Names of RBAC kinds may have colons; the check skips them. */
 static bool has_valid_name(struct arena *a, const struct value *object)
 {
         static const char *const kinds[] = { "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding" };

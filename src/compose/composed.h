@@ -1,4 +1,5 @@
-/* Composed resources: what a function wants becomes an object that can be applied (spec/engine 2.6, 2.7). Functions over values. */
+/* Composed resources: turns a resource that a function wants into an object that can be applied (docs/spec/engine 2.6, 2.7).
+ * Functions over values. */
 #pragma once
 
 #include "err.h"
@@ -6,25 +7,26 @@
 
 struct composed_scope {
         const struct value *composite;
-        bool is_namespaced; /* the composite */
+        bool is_namespaced; /* whether the composite is namespaced */
 };
 
-/* The object with what makes it the composite's: the name of the observed one if there is one, labels, the annotation with its key,
- * the controller reference, a name. `wanted` is what the function gave; observed may be NULL. Errors name the resource. */
+/* *ret is the wanted object with the metadata that ties it to the composite: the name of the observed object if there is one,
+ * labels, the annotation with its key, the controller reference, and a name. `wanted` is the object that the function returned;
+ * observed may be NULL. Errors name the resource. */
 int composed_prepare(struct arena *a, const struct composed_scope *scope, struct str key, const struct value *wanted,
                      const struct value *observed, const struct value **ret, struct err *err);
 
-/* The same without a name of its own: only metadata that says whose it is. `root` is the name at the top of the tree, which prefixes
- * names. An error says who controls it already. */
+/* The same, but makes no name: sets only the metadata that ties the object to the composite. `root` is the name of the top
+ * composite of the tree; it is the prefix of generated names. An error says which controller the object already has. */
 int composed_describe(struct arena *a, const struct composed_scope *scope, struct str key, struct str root,
                       const struct value *wanted, const struct value *observed, const struct value **ret,
                       struct err *err);
 
-/* The composite's label with that name; "" without. */
+/* The name of the top composite of the tree, from the composite's label; "" without the label. */
 struct str composed_root(const struct value *composite);
 
-/* The annotation with its key; "" without. */
+/* The key of a composed resource, from its annotation; "" without the annotation. */
 struct str composed_key(const struct value *object);
 
-/* Without the labels that say whose it is, as it is before it is deleted. */
+/* The object without the labels that tie it to a composite or a claim; it is written like this before it is deleted. */
 const struct value *composed_without_labels(struct arena *a, const struct value *object);

@@ -1,10 +1,10 @@
-/* What `mode: Resources` may do to the composite and pipelines may not: its resources patch any field of it, not only its status
- * (spec/engine 8.3). What a patch has set stays when its source is gone. */
+/* Patches of the composite in `mode: Resources`: resources may patch any field of the composite, not only its status; pipelines may
+ * not (docs/spec/engine 8.3). A patched field stays when its source disappears. */
 #include "reconcile-state.h"
 
 #include "path.h"
 
-/* Merges what is wanted of one member into the object. */
+/* Merges one member of the wanted object into the object. */
 static int merge_member(struct reconcile *r, struct str key, const struct value *wanted, const struct value **object,
                         struct err *err)
 {
@@ -48,7 +48,7 @@ static int put_composite(struct reconcile *r, const struct value *object, struct
         return e;
 }
 
-int patch_composite(struct reconcile *r, struct fn_state *desired, struct err *err)
+int reconcile_patch_composite(struct reconcile *r, struct fn_state *desired, struct err *err)
 {
         const struct value *wanted = NULL, *object = r->xr.object;
         int e = 0;

@@ -6,13 +6,6 @@
 #include "digest.h"
 #include "str-list.h"
 
-static const struct value *machinery(const struct composite *c)
-{
-        const struct value *spec = value_get(c->object, STR("spec"));
-
-        return c->is_legacy ? spec : value_get(spec, STR("crossplane"));
-}
-
 static const struct value *object_or_empty(const struct value *v)
 {
         return value_is_object(v) ? v : &value_empty_object;
@@ -20,16 +13,17 @@ static const struct value *object_or_empty(const struct value *v)
 
 const struct value *composite_field(const struct composite *c, struct str name)
 {
-        return value_get(machinery(c), name);
+        return places_get(composite_places(c), c->object, name);
+}
+
+bool composite_has(const struct composite *c, struct str name)
+{
+        return places_at(composite_places(c), name).n > 0;
 }
 
 struct composite composite_with(struct arena *a, const struct composite *c, struct str name, const struct value *v)
 {
-        const struct value *fields = value_with(a, object_or_empty(machinery(c)), name, v);
-        const struct value *spec = object_or_empty(value_get(c->object, STR("spec")));
-
-        spec = c->is_legacy ? fields : value_with(a, spec, STR("crossplane"), fields);
-        return (struct composite) { value_with(a, c->object, STR("spec"), spec), c->is_legacy };
+        return (struct composite) { places_with(a, composite_places(c), c->object, name, v), c->places };
 }
 
 struct str composite_ref(const struct composite *c, struct str name)
@@ -66,7 +60,7 @@ size_t composite_resource_refs(struct arena *a, const struct composite *c, const
                 refs[n++] = (struct resource_reference) {
                         .api_version = value_str(value_get(item, STR("apiVersion"))),
                         .kind = value_str(value_get(item, STR("kind"))),
-                        .namespace = value_str(value_get(item, STR("namespace"))),
+                        .ns = value_str(value_get(item, STR("namespace"))),
                         .name = value_str(value_get(item, STR("name"))),
                         .uid = value_str(value_get(item, STR("uid"))),
                 };
@@ -75,7 +69,7 @@ size_t composite_resource_refs(struct arena *a, const struct composite *c, const
 }
 
 struct sorted_reference {
-        struct str text; /* of its fields, as if they were one */
+        struct str text; /* its fields, concatenated */
         struct resource_reference ref;
 };
 
@@ -93,8 +87,7 @@ static const struct sorted_reference *sort_refs(struct arena *a, const struct re
         for (size_t i = 0; i < n; i++) {
                 const struct resource_reference *r = &refs[i];
 
-                sorted[i] = (struct sorted_reference) { ARENA_CONCAT(a, r->api_version, r->kind, r->name, r->namespace),
-                                                        *r };
+                sorted[i] = (struct sorted_reference) { ARENA_CONCAT(a, r->api_version, r->kind, r->name, r->ns), *r };
         }
         qsort(sorted, n, sizeof(*sorted), compare_refs);
         return sorted;
@@ -121,7 +114,7 @@ struct value composite_refs_value(struct arena *a, const struct resource_referen
                 add_text(&b, STR("kind"), ref->kind);
                 add_text(&b, STR("name"), ref->name);
                 if (!is_namespaced)
-                        add_text(&b, STR("namespace"), ref->namespace);
+                        add_text(&b, STR("namespace"), ref->ns);
                 add_text(&b, STR("uid"), ref->uid);
                 array_builder_add(&list, object_builder_finish(&b));
         }

@@ -1,11 +1,11 @@
-/* Resources, patch sets and environments of a Composition as function inputs. What is filled in is what Crossplane's own conversion fills
- * in; everything else stays as it was written, and the functions judge it. */
+/* Converts resources, patch sets and environments of a Composition into function inputs. Fills in the same fields as Crossplane's
+ * own conversion; leaves everything else as written, and the functions check it. */
 #include "composition-native.h"
 
 #include "composition.h"
 #include "map.h"
 
-/* One conversion; its errors name places of spec. */
+/* One conversion; its errors name paths in spec. */
 struct native {
         struct arena *arena;
         struct err *err;
@@ -30,7 +30,7 @@ static const struct value *with_text(struct arena *a, const struct value *object
 
 typedef const struct value *(*convert_fn)(struct arena *a, const struct value *item);
 
-/* The list with every object of it as the function makes it; what is no list stays what it is. */
+/* The list with every object converted by fn; a value that is not a list is returned unchanged. */
 static const struct value *map_list(struct arena *a, const struct value *list, convert_fn fn)
 {
         struct array_builder b;
@@ -50,7 +50,7 @@ static const struct value *map_member(struct arena *a, const struct value *objec
         return list ? value_with(a, object, str_from(key), map_list(a, list, fn)) : object;
 }
 
-/* --- Types that follow from what is given --- */
+/* --- Types that follow from the given fields --- */
 
 struct implied {
         const char *field;
@@ -74,7 +74,7 @@ static const struct implied string_types[] = {
         { "regexp", "Regexp" },
 };
 
-/* Crossplane's conversion leaves these out; its engine did not. */
+/* Crossplane's conversion does not set these types; its engine did. */
 static const struct implied detail_types[] = {
         { "value", "FromValue" },
         { "fromConnectionSecretKey", "FromConnectionSecretKey" },
@@ -109,7 +109,7 @@ static const struct value *convert_transform(struct arena *a, const struct value
         return transform;
 }
 
-/* mergeOptions became a policy with a name. */
+/* mergeOptions is replaced by a named policy in toFieldPath. */
 static const struct value *convert_policy(struct arena *a, const struct value *policy)
 {
         static const char *const names[2][2] = {
@@ -164,7 +164,7 @@ struct str composition_anonymous_key(struct arena *a, size_t place)
         return arena_printf(a, "resource-%zu", place);
 }
 
-/* Either all have names, all different, or none has one. */
+/* Either all resources have names, all different, or none has one. */
 static int check_names(struct native *n, const struct value *resources, bool *ret_is_anonymous)
 {
         struct map places = { 0 };

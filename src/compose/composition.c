@@ -1,6 +1,7 @@
 #include "composition.h"
 
 #include "composition-native.h"
+#include "first-design.h"
 #include "meta.h"
 
 #define LABEL_NAME STR("crossplane.io/composition-name")
@@ -13,7 +14,7 @@ struct str composition_name(const struct value *composition)
                                                                                          : meta_name(composition);
 }
 
-/* Begins every error: `Composition "carts": ...`. */
+/* Adds the prefix of every error: `Composition "carts": ...`. */
 static int fail(const struct value *composition, struct err *err)
 {
         return err_wrap(err, "Composition \"%.*s\"", STR_ARG(composition_name(composition)));
@@ -33,21 +34,22 @@ static int check_version(const struct value *composition, struct err *err)
         struct str version = gvk_of(composition).version;
         const struct value *spec = value_get(composition, STR("spec"));
 
-        if (str_equal(version, STR("v1alpha1")) || has(spec, "from") || has(spec, "to"))
-                return err_set(
-                        err, ERR_UNSUPPORTED,
-                        "the shape with spec.from and spec.to (v1alpha1) cannot be run yet: write it as v1, with "
-                        "spec.compositeTypeRef and spec.pipeline or spec.resources");
+        if (str_equal(version, STR("v1alpha1")))
+                return 0;
+        if (has(spec, "from") || has(spec, "to"))
+                return err_set(err, ERR_INVALID,
+                               "spec.from and spec.to are fields of apiextensions.crossplane.io/v1alpha1: set that "
+                               "apiVersion, or write spec.compositeTypeRef and spec.resources");
         if (version.n == 0 || str_equal(version, STR("v1")) || str_equal(version, STR("v2alpha1")))
                 return 0;
         return err_set(err, ERR_UNSUPPORTED, "apiVersion \"%.*s\" is not known: use apiextensions.crossplane.io/v1",
                        STR_ARG(value_str(value_get(composition, STR("apiVersion")))));
 }
 
-/* Without a mode it is what its fields say. */
+/* Without spec.mode the given fields decide the mode. */
 static int implied_mode(const struct value *spec, enum composition_mode *ret, struct err *err)
 {
-        bool has_resources = has(spec, "resources") || has(spec, "functions");
+        bool has_resources = has(spec, "resources") || has(spec, "functions") || has(spec, "to");
 
         if (has(spec, "pipeline") && has_resources)
                 return err_set(err, ERR_INVALID,
@@ -72,7 +74,7 @@ static int explicit_mode(const struct value *spec, struct str mode, enum composi
         }
         if (str_equal(mode, STR("Resources"))) {
                 *ret = COMPOSITION_RESOURCES;
-                return has(spec, "resources") || has(spec, "functions")
+                return has(spec, "resources") || has(spec, "functions") || has(spec, "to")
                                ? 0
                                : err_set(err, ERR_INVALID,
                                          "it has mode Resources, but no spec.resources: give it some, or set spec.mode "
@@ -154,12 +156,14 @@ static int read_resources(struct arena *a, struct composition *c, struct str nam
 
 int composition_read(struct arena *a, const struct value *composition, struct composition *ret, struct err *err)
 {
-        const struct value *spec = value_get(composition, STR("spec")), *environment;
+        const struct value *spec, *environment;
         struct composition c = { 0 };
         int r = composition_mode(composition, &c.mode, err);
 
         if (r < 0)
                 return fail(composition, err);
+        composition = first_design_composition(a, composition);
+        spec = value_get(composition, STR("spec"));
         str_list_init(&c.warnings, a);
         c.steps = ARENA_NEW_ARRAY(a, struct step, value_count(value_get(spec, STR("pipeline"))) + 2);
         environment = native_environment_input(a, spec);

@@ -1,4 +1,4 @@
-/* What there is of the composed resources (spec/engine 2.1). */
+/* Reads the existing composed resources (docs/spec/engine 2.1). */
 #include "reconcile-state.h"
 
 #include <stdlib.h>
@@ -7,23 +7,32 @@
 #include "owner.h"
 #include "secret.h"
 
-int connection_of(struct reconcile *r, const struct value *object, struct fn_bytes_map *ret, struct err *err)
+int reconcile_connection_of(struct reconcile *r, const struct value *object, const struct value *reference,
+                            struct fn_bytes_map *ret, struct err *err)
 {
-        const struct value *reference = value_find(object, "spec", "writeConnectionSecretToRef");
-        struct str namespace = meta_namespace(object), name = value_str(value_get(reference, STR("name")));
+        struct str ns = meta_namespace(object), name = value_str(value_get(reference, STR("name")));
         _cleanup_err_ struct err inner = { 0 };
         int e;
 
         *ret = (struct fn_bytes_map) { 0 };
         if (name.n == 0)
                 return 0;
-        if (namespace.n == 0)
-        namespace = value_str(value_get(reference, STR("namespace")));
-        e = secret_fetch(r->options->cluster, r->run, namespace, name, ret, &inner);
+        if (ns.n == 0)
+                ns = value_str(value_get(reference, STR("namespace")));
+        e = secret_fetch(r->options->cluster, r->run, ns, name, ret, &inner);
         if (e >= 0 || e == ERR_NOT_FOUND)
                 return 0;
         err_move(err, &inner);
         return err_wrap(err, "cannot get connection secret");
+}
+
+/* The reference of a composed resource, which may be a composite or a claim of any design. */
+static const struct value *connection_reference(const struct value *object)
+{
+        struct str field = STR("writeConnectionSecretToRef");
+        const struct places *places = places_find(places_of_composites, object, field);
+
+        return places ? places_get(places, object, field) : NULL;
 }
 
 static bool is_foreign(const struct reconcile *r, const struct value *object)
@@ -33,27 +42,25 @@ static bool is_foreign(const struct reconcile *r, const struct value *object)
         return owner_controller(object, &controller) && !str_equal(controller.uid, meta_uid(r->xr.object));
 }
 
-/* Whether a resource that was not found may be taken for gone: one whose kind or version is not served now is still there, and would
- * be forgotten. To a render all kinds are known: nobody gave it any. */
+/* Fails if a resource that was not found may still exist: its kind or version is not served now. Treating it as deleted would lose
+ * the reference to it. */
 static int check_gone(struct reconcile *r, struct gvk gvk, struct err *err)
 {
         const struct kind *kind;
 
-        return r->options->revision ? 0 : cluster_kind(r->options->cluster, r->run, gvk, &kind, err);
+        return r->options->policies->checks_kinds ? cluster_kind(r->options->cluster, r->run, gvk, &kind, err) : 0;
 }
 
-/* 1 when it was added, 0 when it does not count. */
+/* Returns 1 when *ret is filled, 0 when the resource is gone or has another controller. */
 static int observe_one(struct reconcile *r, const struct resource_reference *ref, size_t place,
                        struct observed_resource *ret, struct err *err)
 {
-        struct get_request get = {
-                .key = { .gvk = { .kind = ref->kind }, .namespace = ref->namespace, .name = ref->name }
-        };
+        struct get_request get = { .key = { .gvk = { .kind = ref->kind }, .ns = ref->ns, .name = ref->name } };
         _cleanup_err_ struct err inner = { 0 };
         int e = gvk_split_api_version(ref->api_version, &get.key.gvk.group, &get.key.gvk.version, &inner);
 
         if (r->is_namespaced)
-                get.key.namespace = meta_namespace(r->xr.object);
+                get.key.ns = meta_namespace(r->xr.object);
         if (e >= 0)
                 e = cluster_get(r->options->cluster, r->run, &get, &ret->object, &inner);
         if (e == ERR_NOT_FOUND) {
@@ -74,11 +81,11 @@ static int observe_one(struct reconcile *r, const struct resource_reference *ref
                 return err_set(err, ERR_INVALID,
                                "encountered composed resource without required "
                                "\"crossplane.io/composition-resource-name\" annotation");
-        e = connection_of(r, ret->value, &ret->connection, err);
+        e = reconcile_connection_of(r, ret->value, connection_reference(ret->value), &ret->connection, err);
         return e < 0 ? e : 1;
 }
 
-/* By key, and in the order of the references. */
+/* Sorts by key, then by the order of the references. */
 static int compare_observed(const void *a, const void *b)
 {
         const struct observed_resource *x = a, *y = b;
@@ -87,7 +94,7 @@ static int compare_observed(const void *a, const void *b)
         return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Of several with one key the last reference counts. */
+/* With several references for one key, the last one wins. */
 static void sort_observed(struct reconcile *r)
 {
         size_t n = 0;
@@ -99,7 +106,7 @@ static void sort_observed(struct reconcile *r)
         r->n_observed = n;
 }
 
-int observe(struct reconcile *r, struct err *err)
+int reconcile_observe(struct reconcile *r, struct err *err)
 {
         const struct resource_reference *refs;
         size_t n = composite_resource_refs(r->arena, &r->xr, &refs);

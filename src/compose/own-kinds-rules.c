@@ -1,5 +1,5 @@
-/* The rules of kinds/, in C. Each function is one rule: what it says is the text beside it in the table. A value that has passed its
- * schema has the right types; what is not there is NULL, which every question answers with no. */
+/* The CEL rules of kinds/, in C. Each function implements one rule, whose text stands beside it in the table. A value that has
+ * passed its schema has the right types; an absent field is NULL, and every test of NULL is false. */
 #include "own-kinds-data.h"
 
 #define HAS(v, key)  (value_get((v), STR(key)) != NULL)
@@ -96,24 +96,24 @@ static bool singular_is_lower(const struct value *self, const struct value *old 
         return is_lower(TEXT(self, "singular"));
 }
 
-static bool claims_need_legacy(const struct value *self, const struct value *old _unused_)
-{
-        return str_equal(TEXT(self, "scope"), STR("LegacyCluster")) || !HAS(self, "claimNames");
-}
-
-static bool secrets_need_legacy(const struct value *self, const struct value *old _unused_)
-{
-        return str_equal(TEXT(self, "scope"), STR("LegacyCluster")) || !HAS(self, "connectionSecretKeys");
-}
-
 static bool has_no_claims(const struct value *self, const struct value *old _unused_)
 {
-        return !HAS(self, "claimNames");
+        return HAS(self, "machinery") || !HAS(self, "claimNames");
 }
 
 static bool has_no_secrets(const struct value *self, const struct value *old _unused_)
 {
-        return !HAS(self, "connectionSecretKeys");
+        return HAS(self, "machinery") || !HAS(self, "connectionSecretKeys");
+}
+
+static bool claims_need_legacy(const struct value *self, const struct value *old _unused_)
+{
+        return str_equal(TEXT(self, "scope"), STR("LegacyCluster")) || has_no_claims(self, NULL);
+}
+
+static bool secrets_need_legacy(const struct value *self, const struct value *old _unused_)
+{
+        return str_equal(TEXT(self, "scope"), STR("LegacyCluster")) || has_no_secrets(self, NULL);
 }
 
 static bool conversion_has_webhook(const struct value *self, const struct value *old _unused_)
@@ -121,9 +121,47 @@ static bool conversion_has_webhook(const struct value *self, const struct value 
         return str_equal(TEXT(self, "strategy"), STR("Webhook")) && HAS(self, "webhook");
 }
 
-/* --- Functions --- */
+/* --- The first design --- */
 
-/* Parts of one byte or more, none of which holds the separator. */
+static bool kind_is_composition(const struct value *self, const struct value *old _unused_)
+{
+        return !HAS(self, "kind") || str_equal(TEXT(self, "kind"), STR("Composition"));
+}
+
+static bool version_is_of_compositions(const struct value *self, const struct value *old _unused_)
+{
+        return !HAS(self, "apiVersion") ||
+               str_starts_with(TEXT(self, "apiVersion"), STR("apiextensions.crossplane.io/"));
+}
+
+static bool first_has_resources(const struct value *self, const struct value *old _unused_)
+{
+        return HAS(self, "to") || HAS(self, "pipeline") || HAS(self, "functions");
+}
+
+static bool template_has_one_version(const struct value *self, const struct value *old _unused_)
+{
+        return !HAS(self, "versions");
+}
+
+static bool definition_has_name(const struct value *self, const struct value *old _unused_)
+{
+        const struct value *tmpl = value_find(self, "spec", "crdSpecTemplate");
+        struct str name = value_str(value_find(self, "metadata", "name"));
+
+        return str_cut_prefix(&name, value_str(value_find(tmpl, "names", "plural"))) &&
+               str_cut_prefix(&name, STR(".")) && str_equal(name, TEXT(tmpl, "group"));
+}
+
+static bool publication_has_name(const struct value *self, const struct value *old _unused_)
+{
+        return str_equal(value_str(value_find(self, "metadata", "name")),
+                         value_str(value_find(self, "spec", "infrastructureDefinitionReference", "name")));
+}
+
+/* --- Packages --- */
+
+/* Whether s, split at the separator, has at least at_least parts and none of them is empty. */
 static bool has_parts(struct str s, char separator, size_t at_least)
 {
         struct str part;
@@ -179,6 +217,28 @@ static bool limits_agree(const struct value *self, const struct value *old _unus
                value_int(value_get(self, STR("activeRevisionLimit")), 0) <= history;
 }
 
+static bool rollout_is_of_package(const struct value *self, const struct value *old _unused_)
+{
+        return !HAS(self, "rollout") || str_equal(TEXT(value_get(self, STR("rollout")), "to"), TEXT(self, "package"));
+}
+
+static bool rollout_has_room(const struct value *self, const struct value *old _unused_)
+{
+        return !HAS(self, "rollout") || value_int(value_get(self, STR("activeRevisionLimit")), 0) >= 2;
+}
+
+static bool list_has_items(const struct value *self, const struct value *old _unused_)
+{
+        return value_count(self) > 0;
+}
+
+/* --- Managed resource definitions --- */
+
+static bool state_stays_active(const struct value *self, const struct value *old)
+{
+        return value_equal(self, old) || !str_equal(value_str(old), STR("Active"));
+}
+
 /* --- Usages --- */
 
 static bool usage_has_resource(const struct value *self, const struct value *old _unused_)
@@ -220,16 +280,29 @@ const struct schema_rule own_kind_rules[] = {
         RULE("self.type != 'Container' || has(self.container)", function_has_container),
         RULE("self.plural == self.plural.lowerAscii()", plural_is_lower),
         RULE("!has(self.singular) || self.singular == self.singular.lowerAscii()", singular_is_lower),
-        RULE("self.scope == 'LegacyCluster' || !has(self.claimNames)", claims_need_legacy),
-        RULE("self.scope == 'LegacyCluster' || !has(self.connectionSecretKeys)", secrets_need_legacy),
-        RULE("!has(self.claimNames)", has_no_claims),
-        RULE("!has(self.connectionSecretKeys)", has_no_secrets),
+        RULE("self.scope == 'LegacyCluster' || has(self.machinery) || !has(self.claimNames)", claims_need_legacy),
+        RULE("self.scope == 'LegacyCluster' || has(self.machinery) || !has(self.connectionSecretKeys)",
+             secrets_need_legacy),
+        RULE("has(self.machinery) || !has(self.claimNames)", has_no_claims),
+        RULE("has(self.machinery) || !has(self.connectionSecretKeys)", has_no_secrets),
+        RULE("!has(self.kind) || self.kind == 'Composition'", kind_is_composition),
+        RULE("!has(self.apiVersion) || self.apiVersion.startsWith('apiextensions.crossplane.io/')",
+             version_is_of_compositions),
+        RULE("!has(self.versions)", template_has_one_version),
+        RULE("has(self.to) || has(self.pipeline) || has(self.functions)", first_has_resources),
+        RULE("self.metadata.name == self.spec.crdSpecTemplate.names.plural + '.' + self.spec.crdSpecTemplate.group",
+             definition_has_name),
+        RULE("self.metadata.name == self.spec.infrastructureDefinitionReference.name", publication_has_name),
         RULE("self.strategy == 'Webhook' && has(self.webhook)", conversion_has_webhook),
         RULE("self.matches('^[^\\\\.\\\\/]+(\\\\.[^\\\\.\\\\/]+)+(\\\\/[^\\\\/:@]+)+(:[^:@]+(@sha256.+)?|@sha256.+)$')",
              is_image),
         RULE("!has(self.activeRevisionLimit) || self.revisionHistoryLimit == 0 || self.activeRevisionLimit <= "
              "self.revisionHistoryLimit",
              limits_agree),
+        RULE("!has(self.rollout) || self.rollout.to == self.__package__", rollout_is_of_package),
+        RULE("!has(self.rollout) || has(self.activeRevisionLimit) && self.activeRevisionLimit >= 2", rollout_has_room),
+        RULE("size(self) > 0", list_has_items),
+        { STR_INIT("self == oldSelf || oldSelf != 'Active'"), true, state_stays_active },
         RULE("has(self.resourceRef) || has(self.resourceSelector)", usage_has_resource),
         RULE("has(self.by) || has(self.reason)", usage_has_cause),
         RULE("has(self.by) || (!has(self.of.resourceRef) || !has(self.of.resourceRef.__namespace__)) && "

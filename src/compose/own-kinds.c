@@ -1,17 +1,19 @@
 #include "own-kinds.h"
 
+#include "first-design.h"
 #include "json.h"
 #include "metadata.h"
 #include "own-kinds-data.h"
-#include "pipeline.h"
+#include "owner.h"
+#include "prepare.h"
 
 #include <pthread.h>
 
 #define MAX_VERSIONS 4
-#define MAX_KINDS    16
+#define MAX_KINDS    32
 
-/* What was compiled so far, by the numbers of kind and version, for the life of the process; once whole and once without what few
- * objects have. */
+/* The compiled schemas, by the numbers of kind and version, for the life of the process. The last index: 1 is the whole schema, 0
+ * the schema without rare_fields. */
 static pthread_mutex_t schemas_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct schema *schemas[MAX_KINDS][MAX_VERSIONS][2]; /* under the lock */
 
@@ -25,7 +27,7 @@ static const struct own_kind_data *find_kind(struct str group, struct str kind)
         return NULL;
 }
 
-/* The number of the version, or -1. */
+/* The index of the version, or -1. */
 static int find_version(const struct own_kind_data *k, struct str version)
 {
         struct str rest = k->versions, name;
@@ -45,7 +47,7 @@ bool own_kind_known(struct gvk gvk)
         return k && find_version(k, gvk.version) >= 0;
 }
 
-/* --- Reading what the build made --- */
+/* --- Reading the generated data --- */
 
 static const struct value *read_spec(struct arena *a, const struct own_kind_data *k)
 {
@@ -57,7 +59,7 @@ static const struct value *read_spec(struct arena *a, const struct own_kind_data
         return spec;
 }
 
-/* A version without a schema has that of the first. */
+/* A version without a schema uses the schema of the first version. */
 static const struct value *schema_of_version(const struct value *versions, size_t i)
 {
         const struct value *own = value_get(value_item(versions, i), STR("schema"));
@@ -96,13 +98,10 @@ const struct value *own_kind_crd(struct arena *a, size_t i)
         return value_put(a, object_builder_finish(&crd));
 }
 
-/* Members of spec that few objects have and whose schemas are most of the work: those of mode Resources. An object without them is
- * judged by a schema without them. */
+/* Members of spec that only mode Resources uses. Few objects have them, and their schemas take most of the time to compile. An
+ * object without them is checked with a schema without them. */
 static const struct str rare_fields[] = {
-        STR_INIT("resources"),
-        STR_INIT("patchSets"),
-        STR_INIT("environment"),
-        STR_INIT("functions"),
+        STR_INIT("resources"), STR_INIT("to"), STR_INIT("patchSets"), STR_INIT("environment"), STR_INIT("functions"),
 };
 
 static bool has_rare_fields(const struct value *object)
@@ -149,7 +148,7 @@ static struct schema *compile(const struct own_kind_data *k, size_t version, boo
         return schema;
 }
 
-/* The schema of a kind that is one of ours, else NULL. */
+/* The schema of the kind; NULL when it is not one of Crossplane's own. */
 static const struct schema *schema_of(struct gvk gvk, bool is_whole)
 {
         const struct own_kind_data *k = find_kind(gvk.group, gvk.kind);
@@ -167,13 +166,13 @@ static const struct schema *schema_of(struct gvk gvk, bool is_whole)
         return *s;
 }
 
-/* The schema that is enough for the object. */
+/* The smaller schema if the object has no rare fields, otherwise the whole one. */
 static const struct schema *schema_for(const struct value *object)
 {
         return schema_of(gvk_of(object), has_rare_fields(object));
 }
 
-/* --- Defaults that no schema can say --- */
+/* --- Defaults that a schema cannot express --- */
 
 static const struct value *step_with_name(struct arena *a, const struct value *step)
 {
@@ -197,7 +196,7 @@ static const struct value *pipeline_with_names(struct arena *a, const struct val
         return pipeline;
 }
 
-/* A null is as good as nothing: an apply may still hold some. */
+/* A null counts as absent: an apply may still contain nulls. */
 static bool has(const struct value *spec, struct str key)
 {
         const struct value *v = value_get(spec, key);
@@ -205,13 +204,13 @@ static bool has(const struct value *spec, struct str key)
         return v && !value_is_null(v);
 }
 
-/* What an absent mode means; absent when both could be meant. */
+/* The mode that the fields imply; NULL when both modes are possible. */
 static const struct value *mode_of(const struct value *spec)
 {
         static const struct value pipeline = { .type = VALUE_STRING, .n = 8, .bytes = "Pipeline" };
         static const struct value resources = { .type = VALUE_STRING, .n = 9, .bytes = "Resources" };
 
-        if (!has(spec, STR("resources")) && !has(spec, STR("functions")))
+        if (!has(spec, STR("resources")) && !has(spec, STR("functions")) && !has(spec, STR("to")))
                 return &pipeline;
         return has(spec, STR("pipeline")) ? NULL : &resources;
 }
@@ -246,7 +245,7 @@ const struct value *own_kind_default(struct arena *a, const struct value *object
         return s ? complete(a, schema_default(s, a, object)) : object;
 }
 
-/* --- Judging --- */
+/* --- Checking --- */
 
 static void check_metadata(struct arena *a, const struct value *object, struct str_list *unknown,
                            struct field_errors *errors)
@@ -265,11 +264,23 @@ static void add_unknown(struct field_errors *errors, const struct str_list *unkn
                 field_error_add_text(errors, FIELD_INVALID, unknown->p[i], OWN_KIND_UNKNOWN_FIELD);
 }
 
-/* The API's remark that rules were not checked is about no field. Who mends the rest and asks again needs none. */
-static void drop_remark(struct field_errors *errors, size_t before)
+/* Errors about the whole object. Drops the API's remark that rules were not checked: it is about no field, and the rules are checked again
+ * after the other errors are fixed. The rules of the whole object are about its name. */
+static void place_errors_of_root(struct field_errors *errors, size_t before)
 {
-        if (errors->n > before && str_equal(errors->p[errors->n - 1].field, STR("<nil>")))
-                errors->n--;
+        size_t n = before;
+
+        for (size_t i = before; i < errors->n; i++) {
+                struct field_error *e = &errors->p[i];
+                bool is_root = str_equal(e->field, STR("<nil>"));
+
+                if (is_root && str_find(e->text, STR("rules were not checked")) >= 0)
+                        continue;
+                if (is_root && str_find(e->text, STR("metadata.name must")) >= 0)
+                        e->field = STR("metadata.name");
+                errors->p[n++] = *e;
+        }
+        errors->n = n;
 }
 
 int own_kind_check(struct arena *a, const struct value *object, const struct value *old, struct field_errors *errors)
@@ -287,24 +298,97 @@ int own_kind_check(struct arena *a, const struct value *object, const struct val
         add_unknown(errors, &unknown);
         schema_validate(s, object, old, STR(""), errors);
         schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors, NULL);
-        drop_remark(errors, before);
+        if (errors->n == before)
+                first_design_check(a, object, errors, NULL);
+        place_errors_of_root(errors, before);
         return errors->n > before ? ERR_INVALID : 0;
 }
 
-static void validate(struct arena *a _unused_, const struct write_request *req, const struct value *old,
+/* --- Compositions that were created through v1alpha1 --- */
+
+static bool is_composition(const struct value *object)
+{
+        return str_equal(gvk_of(object).kind, STR("Composition"));
+}
+
+/* The annotation remembers how a Composition was created. A writer who does not send it does not remove it. */
+static const struct value *remember_creation(struct arena *a, const struct value *old, const struct value *object)
+{
+        bool is_first = str_equal(gvk_of(object).version, STR("v1alpha1"));
+        struct str created = meta_annotation(old, FIRST_DESIGN_CREATED_AS);
+
+        if (meta_has_annotation(object, FIRST_DESIGN_CREATED_AS))
+                return object;
+        if (!old && is_first)
+                created = STR("v1alpha1");
+        return created.n ? meta_with_annotation(a, object, FIRST_DESIGN_CREATED_AS, created) : object;
+}
+
+static void check_unchanged(const struct value *old, const struct value *object, struct field_errors *errors)
+{
+        if (!old || !str_equal(meta_annotation(old, FIRST_DESIGN_CREATED_AS), STR("v1alpha1")) ||
+            str_equal(meta_annotation(object, FIRST_DESIGN_CREATED_AS), STR("v1")) ||
+            value_equal_numeric(value_get(old, STR("spec")), value_get(object, STR("spec"))))
+                return;
+        field_error_add_text(errors, FIELD_FORBIDDEN, STR("spec"),
+                             STR("Forbidden: a Composition that was created through v1alpha1 cannot change: create "
+                                 "another one and select that, or set the annotation weft.dev/created-as: v1 in the "
+                                 "same update"));
+}
+
+/* An XRD that a definition of the first design keeps is changed back. Whoever changes it is told where to do so. */
+static void warn_of_edit(const struct write_request *req, const struct value *old, const struct value *object,
+                         struct str_list *warnings)
+{
+        struct owner_reference owner;
+
+        if (!warnings || !old || !meta_has_label(old, FIRST_DESIGN_LABEL) || !owner_controller(old, &owner) ||
+            str_equal(req->manager, STR("crossplane")) ||
+            value_equal_numeric(value_get(old, STR("spec")), value_get(object, STR("spec"))))
+                return;
+        str_list_printf(warnings, "%.*s \"%.*s\" makes this %.*s and undoes changes of it: change that instead",
+                        STR_ARG(owner.kind), STR_ARG(owner.name), STR_ARG(gvk_of(object).kind));
+}
+
+static const struct value *prepare(struct arena *a, const struct write_request *req, const struct value *old,
+                                   const struct value *object)
+{
+        return req->subresource.n == 0 && is_composition(object) ? remember_creation(a, old, object) : object;
+}
+
+static void validate(struct arena *a, const struct write_request *req, const struct value *old,
                      const struct value *object, struct field_errors *errors, struct str_list *warnings)
 {
         const struct schema *s = schema_for(object);
 
-        if (s && req->subresource.n == 0)
-                schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors, warnings);
+        if (!s || req->subresource.n)
+                return;
+        schema_check_rules(s, object, old, own_kind_rules, n_own_kind_rules, errors, warnings);
+        warn_of_edit(req, old, object, warnings);
+        if (is_composition(object))
+                check_unchanged(old, object, errors);
+        else if (errors->n == 0)
+                first_design_check(a, object, errors, warnings);
 }
 
-const struct kind_strategy *own_kind_strategy(struct str group, struct str kind)
+const struct kind_strategy *own_kind_strategy(const struct value *crd)
 {
         static const struct kind_strategy strategy = { .complete = complete, .validate = validate };
+        static const struct kind_strategy defined = { .complete = first_design_complete,
+                                                      .validate = first_design_validate };
+        static const struct kind_strategy compositions = {
+                .complete = complete,
+                .prepare = prepare,
+                .validate = validate,
+                .conversions = first_design_conversions,
+                .n_conversions = ARRAY_SIZE(first_design_conversions),
+        };
+        struct str group = value_str(value_find(crd, "spec", "group"));
+        const struct own_kind_data *k = find_kind(group, value_str(value_find(crd, "spec", "names", "kind")));
 
-        return find_kind(group, kind) ? &strategy : NULL;
+        if (!k)
+                return first_design_is_defined(crd) ? &defined : NULL;
+        return str_equal(k->kind, STR("Composition")) ? &compositions : &strategy;
 }
 
 /* --- Fields --- */

@@ -1,7 +1,7 @@
 /* Crossplane's own kinds: Composition, CompositionRevision, CompositeResourceDefinition, EnvironmentConfig, Function,
- * FunctionRevision and the usages. Their schemas are in kinds/, as CRDs; the rules that CRDs say in CEL are enforced here in C.
+ * FunctionRevision, the usages, and those of the first design. Their schemas are in kinds/, as CRDs; the CEL rules of these CRDs are enforced here in C.
  *
- * The schemas accept what Crossplane accepts and the fields that only we know. A schema is compiled when it is first asked for and
+ * The schemas accept every field that Crossplane accepts, and our own additional fields. A schema is compiled at its first use and
  * kept for the life of the process. Everything here is thread-safe. */
 #pragma once
 
@@ -10,28 +10,29 @@
 
 struct kind_strategy;
 
-/* Whether the kind is one of them, in a version that it has. */
+/* Whether the kind is one of Crossplane's own, in a version that it has. */
 bool own_kind_known(struct gvk gvk);
 
-/* Judges an object as the API would: unknown fields, types, enumerations, what is required, keys of lists, rules. old is the
- * object before an update, in the same version, or NULL. What is wrong is added to `errors`, with paths like
- * `spec.pipeline[0].functionRef`: 0 when nothing is, otherwise ERR_INVALID. Metadata is judged only for unknown fields and types. An
- * object of another kind is none of our business: 0. */
+/* Checks an object as the API would: unknown fields, types, enumerations, required fields, keys of lists, rules. old is the object
+ * before an update, in the same version, or NULL. Problems are added to `errors`, with paths like `spec.pipeline[0].functionRef`.
+ * Returns 0 without problems, otherwise ERR_INVALID. Metadata is checked only for unknown fields and types. An object of any other
+ * kind is not checked: returns 0. */
 int own_kind_check(struct arena *a, const struct value *object, const struct value *old, struct field_errors *errors);
 
-/* The text of the error about a field that the schema does not have. */
+/* The message of the error for a field that the schema does not have. */
 #define OWN_KIND_UNKNOWN_FIELD STR("unknown field")
 
 /* The fields that the kind has at a path (`spec.pipeline[0]`; empty for the object itself), for suggestions: sorted, in the arena
- * or longer. None where the path leads nowhere or anything goes. */
+ * or longer-lived. None where the path does not exist or any field is allowed. */
 size_t own_kind_fields(struct arena *a, struct gvk gvk, struct str path, const struct str **ret);
 
-/* The object as it is stored: with defaults, with `step` where a step of a pipeline has only `name`, and with the mode that an
- * absent one means. The object itself when nothing changes or it is of another kind. */
+/* The object as it is stored: with defaults, with `step` where a step of a pipeline has only `name`, and with the mode that its
+ * fields imply when mode is absent. Returns the object itself when nothing changes or when it is of another kind. */
 const struct value *own_kind_default(struct arena *a, const struct value *object);
 
-/* The CustomResourceDefinitions to install, by number; NULL behind the last. */
+/* The CustomResourceDefinitions to install, by number; NULL after the last. */
 const struct value *own_kind_crd(struct arena *a, size_t i);
 
-/* For store_options.strategy_of: what the kinds do beyond their schemas. NULL for other kinds. */
-const struct kind_strategy *own_kind_strategy(struct str group, struct str kind);
+/* For store_options.strategy_of: the behaviour of the CRD's kind that its schema does not express, if it is one of these kinds or is
+ * defined by one of the first design. NULL for other kinds. */
+const struct kind_strategy *own_kind_strategy(const struct value *crd);

@@ -1,9 +1,9 @@
-/* Running the steps of a revision's pipeline (spec/engine 2.2, 2.3, 2.8). */
+/* Runs the steps of a revision's pipeline (docs/spec/engine 2.2, 2.3, 2.8). */
 #include "reconcile-state.h"
 
 #include "gotext.h"
 
-/* Everything observed, once for all steps. */
+/* The observed state, which is the same for all steps. */
 static int observed_state(struct reconcile *r, struct fn_state *ret, struct err *err)
 {
         struct fn_resource *resources = ARENA_NEW_ARRAY(r->arena, struct fn_resource, r->n_observed + 1);
@@ -11,8 +11,9 @@ static int observed_state(struct reconcile *r, struct fn_state *ret, struct err 
 
         *ret = (struct fn_state) { .is_present = true, .is_open = true, .has_composite = true };
         ret->composite.object.value = r->xr.object;
-        if (r->xr.is_legacy) {
-                e = connection_of(r, r->xr.object, &ret->composite.connection, err);
+        if (composite_places(&r->xr)->has_connection) {
+                e = reconcile_connection_of(r, r->xr.object, composite_field(&r->xr, STR("writeConnectionSecretToRef")),
+                                            &ret->composite.connection, err);
                 if (e < 0)
                         return e;
         }
@@ -40,7 +41,7 @@ static void collect_conditions(struct reconcile *r, const struct fn_response *rs
         r->n_conditions += rsp->n_conditions;
 }
 
-/* Events of a response up to a fatal result, which is an error. */
+/* Turns the results of a response into events. Stops at a fatal result, which is an error. */
 static int collect_results(struct reconcile *r, const struct step *step, const struct fn_response *rsp, struct err *err)
 {
         const char *name = rsp->n_results ? go_quote(r->arena, step->name).p : NULL;
@@ -72,8 +73,11 @@ static int collect_results(struct reconcile *r, const struct step *step, const s
         return 0;
 }
 
-static void note_ttl(struct reconcile *r, int64_t ttl_ns)
+/* A pure function answers the same until something that was read changes, and that is followed: its default TTL says nothing. */
+static void note_ttl(struct reconcile *r, const struct step_record *record, int64_t ttl_ns)
 {
+        if (record->is_pure && ttl_ns == FN_TTL_DEFAULT_NS && r->options->follows_reads)
+                return;
         if (ttl_ns > 0 && (r->ttl_ns == 0 || ttl_ns < r->ttl_ns))
                 r->ttl_ns = ttl_ns;
 }
@@ -91,27 +95,16 @@ static int check_functions(const struct reconcile *r, struct err *err)
                 STR_ARG(composition_name(r->revision)), STR_ARG(value_str(value_get(first, STR("name")))));
 }
 
-int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *err)
+int reconcile_run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *err)
 {
         struct fn_state observed, desired = { .is_present = true, .is_open = true };
         struct fn_struct context = { .value = r->options->context ?: &value_empty_object };
         struct step_context c = {
                 .run = r->run,
                 .cluster = r->options->cluster,
-                .registry = r->options->registry,
-                .features = r->options->features,
-                .policy = r->options->extra_resources,
-                .timeout_ns = r->options->step_timeout_ns,
-                .run_timeout_ns = r->options->timeout_ns,
-                .timeout_setting = r->options->timeout_setting,
-                .cache = r->options->cache,
-                .memory = r->options->memory,
-                .wants_diff = r->options->wants_records,
+                .options = r->options->steps,
+                .hooks = r->options->hooks,
                 .observed = &observed,
-                .find_schema = r->options->find_schema,
-                .find_schema_arg = r->options->hooks_arg,
-                .on_fetch = r->options->on_fetch,
-                .on_fetch_arg = r->options->hooks_arg,
         };
         int e = check_functions(r, err);
 
@@ -131,8 +124,8 @@ int run_pipeline(struct reconcile *r, struct fn_state *ret_desired, struct err *
                         return e;
                 desired = rsp.desired;
                 context = rsp.context;
-                note_ttl(r, rsp.ttl_ns);
-                collect_watches(r, &r->records[i]);
+                note_ttl(r, &r->records[i], rsp.ttl_ns);
+                reconcile_collect_watches(r, &r->records[i]);
                 collect_conditions(r, &rsp);
                 e = collect_results(r, step, &rsp, err);
                 if (e < 0)

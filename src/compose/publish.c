@@ -1,10 +1,11 @@
-/* The connection secret of a legacy composite (spec/engine 1.7). */
+/* The connection secret of a legacy composite (docs/spec/engine 1.7). */
 #include "reconcile-state.h"
 
 #include "base64.h"
 #include "buf.h"
 #include "clock.h"
 #include "owner.h"
+#include "str-list.h"
 #include "timetext.h"
 
 #define SECRET_TYPE STR("connection.crossplane.io/v1alpha1")
@@ -14,11 +15,34 @@ static bool is_wanted_key(const struct reconcile *r, struct str key)
         const struct value *keys = value_find(r->options->type->xrd, "spec", "connectionSecretKeys");
 
         if (value_count(keys) == 0)
-                return true;
+                return !composite_places(&r->xr)->has_exact_keys;
         VALUE_FOREACH_ITEM (k, keys)
                 if (str_equal(value_str(k), key))
                         return true;
         return false;
+}
+
+static bool is_given(const struct reconcile *r, struct str key)
+{
+        for (size_t i = 0; i < r->connection.n; i++)
+                if (str_equal(r->connection.p[i].key, key))
+                        return true;
+        return false;
+}
+
+struct str publish_missing_keys(struct reconcile *r)
+{
+        const struct value *keys = value_find(r->options->type->xrd, "spec", "connectionSecretKeys");
+        struct str_list missing;
+
+        if (!composite_places(&r->xr)->has_exact_keys || !r->options->policies->publishes_connection ||
+            !composite_field(&r->xr, STR("writeConnectionSecretToRef")))
+                return STR("");
+        str_list_init(&missing, r->arena);
+        VALUE_FOREACH_ITEM (key, keys)
+                if (!is_given(r, value_str(key)))
+                        str_list_add(&missing, value_str(key));
+        return str_list_join(&missing, STR(", "));
 }
 
 static struct value data_of(struct reconcile *r)
@@ -57,7 +81,7 @@ static const struct value *make_secret(struct reconcile *r, const struct value *
         return value_put(r->arena, object_builder_finish(&b));
 }
 
-/* A secret of somebody else is not touched. */
+/* Fails if the secret belongs to another owner: only our own secrets are changed. */
 static int check_ours(struct reconcile *r, const struct value *secret, struct err *err)
 {
         struct str type = value_str(value_get(secret, STR("type"))), uid = meta_uid(r->xr.object);
@@ -74,7 +98,7 @@ static int check_ours(struct reconcile *r, const struct value *secret, struct er
         return 0;
 }
 
-/* Keys are added and replaced, never removed, so a secret that has all of them would stay as it is. */
+/* Whether the secret already has all wanted keys and values. Keys are never removed, so a write would change nothing then. */
 static bool has_all(const struct value *data, const struct value *wanted)
 {
         VALUE_FOREACH_MEMBER (m, wanted) {
@@ -84,6 +108,22 @@ static bool has_all(const struct value *data, const struct value *wanted)
                         return false;
         }
         return true;
+}
+
+static bool is_published_already(const struct reconcile *r, const struct value *there, const struct value *wanted)
+{
+        const struct value *data = value_get(there, STR("data")), *wanted_data = value_get(wanted, STR("data"));
+
+        return has_all(data, wanted_data) &&
+               (!composite_places(&r->xr)->has_exact_keys || value_count(data) == value_count(wanted_data));
+}
+
+/* Whether the Secret must wait, or is not to be at all: one with exact keys is not written with some of them. */
+static bool is_held_back(struct reconcile *r)
+{
+        return composite_places(&r->xr)->has_exact_keys &&
+               (publish_missing_keys(r).n ||
+                value_count(value_find(r->options->type->xrd, "spec", "connectionSecretKeys")) == 0);
 }
 
 static int apply_secret(struct reconcile *r, const struct value *wanted, bool *ret_is_published, struct err *err)
@@ -101,16 +141,20 @@ static int apply_secret(struct reconcile *r, const struct value *wanted, bool *r
                 e = check_ours(r, there, err);
                 if (e < 0)
                         return e;
-                if (has_all(value_get(there, STR("data")), value_get(wanted, STR("data"))))
+                if (is_published_already(r, there, wanted))
                         return 0;
                 req.verb = WRITE_MERGE_PATCH;
+                if (composite_places(&r->xr)->has_exact_keys) {
+                        req.verb = WRITE_UPDATE;
+                        req.body = value_with(r->arena, there, STR("data"), value_get(wanted, STR("data")));
+                }
         }
         e = cluster_write(r->options->cluster, r->run, &req, &result, err);
         *ret_is_published = e >= 0;
         return e;
 }
 
-/* When the secret was last published is told in the status. A run that wrote the secret and could not say so leaves it to the next. */
+/* Sets lastPublishedTime in the status. If a run writes the secret but fails to write the status, the next run sets the time. */
 static void stamp(struct reconcile *r)
 {
         const struct value *status = value_get(r->xr.object, STR("status"));
@@ -126,13 +170,14 @@ static void stamp(struct reconcile *r)
         reconcile_event(r, false, STR("PublishConnectionSecret"), "Successfully published connection details");
 }
 
-int publish(struct reconcile *r, struct err *err)
+int reconcile_publish(struct reconcile *r, struct err *err)
 {
         const struct value *reference = composite_field(&r->xr, STR("writeConnectionSecretToRef"));
         bool is_published = false;
         int e;
 
-        if (!r->xr.is_legacy || r->options->revision || !value_is_object(reference))
+        if (!composite_places(&r->xr)->has_connection || !r->options->policies->publishes_connection ||
+            !value_is_object(reference) || is_held_back(r))
                 return 0;
         e = apply_secret(r, make_secret(r, reference), &is_published, err);
         if (e < 0)

@@ -1,9 +1,22 @@
-/* The order of things (spec/engine 1.2): pause, deletion, selection, composition, publication, conditions. */
+/* One reconcile, in this order (docs/spec/engine 1.2): pause, deletion, selection, composition, publication, conditions. */
 #include "reconcile-state.h"
 
 #include "random.h"
 #include "requirements-memory.h"
 #include "timetext.h"
+
+const struct reconcile_policies reconcile_policies_controller = {
+        .keeps_finalizer = true,
+        .selects_revision = true,
+        .checks_kinds = true,
+        .upgrades_managers = true,
+        .skips_noops = true,
+        .adopts_references = true,
+        .explains_denials = true,
+        .publishes_connection = true,
+};
+
+const struct reconcile_policies reconcile_policies_render = { 0 };
 
 /* --- Ends --- */
 
@@ -18,14 +31,14 @@ static void report(struct reconcile *r, struct reconcile_result *ret)
         ret->context = r->context;
 }
 
-/* A conflict is no failure: somebody was faster, and the next run sees what they did. The API's have details; what we refuse ourselves
- * because something belongs to another has none, and is a failure. */
+/* A conflict that the API reports is not a failure: another client wrote first, and the next run reads its change. Such an error
+ * has details. Our own conflict errors (an object belongs to another owner) have no details, and are failures. */
 static bool is_conflict(const struct err *err)
 {
         return err->reason == REASON_CONFLICT && err->details;
 }
 
-/* Somebody was faster: another run, soon. */
+/* Another client wrote first: ends this run and asks for another one soon. */
 static int requeue(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
         ret->requeues = true;
@@ -34,7 +47,7 @@ static int requeue(struct reconcile *r, struct err *err, struct reconcile_result
         return 0;
 }
 
-/* A status that cannot be written at the end of a run that went well. */
+/* Handles a failed write of the status at the end of a run. */
 static int fail_status(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
         if (is_conflict(err))
@@ -43,7 +56,19 @@ static int fail_status(struct reconcile *r, struct err *err, struct reconcile_re
         return err_wrap(err, "cannot update composite resource status");
 }
 
-/* Says in the composite's conditions what went wrong; that this is said is worth trying, not worth failing for. */
+/* Writes the conditions of a failure. A service account that may not write them does not hide the failure. */
+static void put_failure(struct reconcile *r)
+{
+        struct run *run = r->run;
+
+        if (reconcile_put_status(r, NULL) != ERR_FORBIDDEN || run == r->own_run)
+                return;
+        r->run = r->own_run;
+        reconcile_put_status(r, NULL);
+        r->run = run;
+}
+
+/* Reports the error in an event and in the composite's conditions. A failed write of these conditions is ignored. */
 static int fail(struct reconcile *r, const char *reason, struct err *err, struct reconcile_result *ret)
 {
         if (is_conflict(err))
@@ -52,7 +77,7 @@ static int fail(struct reconcile *r, const char *reason, struct err *err, struct
         tell_condition(r, "Synced", CONDITION_FALSE, "ReconcileError",
                        arena_copy(r->arena, str_from(err_message(err))));
         tell_responsive(r);
-        reconcile_put_status(r, NULL);
+        put_failure(r);
         report(r, ret);
         return err->code;
 }
@@ -74,10 +99,11 @@ static int finish_deletion(struct reconcile *r, struct reconcile_result *ret, st
 {
         int e;
 
-        if (r->options->memory)
-                requirements_memory_forget(r->options->memory, meta_uid(r->xr.object));
+        r->run = r->own_run; /* the finalizer is the engine's: a missing right of the account must not keep it */
+        if (r->options->steps.memory)
+                requirements_memory_forget(r->options->steps.memory, meta_uid(r->xr.object));
         tell_condition(r, "Ready", CONDITION_FALSE, "Deleting", STR(""));
-        if (!r->options->revision && meta_has_finalizer(r->xr.object, FINALIZER)) {
+        if (r->options->policies->keeps_finalizer && meta_has_finalizer(r->xr.object, FINALIZER)) {
                 r->xr.object = meta_without_finalizer(r->arena, r->xr.object, FINALIZER);
                 e = reconcile_put(r, STR(""), err);
                 if (e == ERR_NOT_FOUND) {
@@ -111,8 +137,8 @@ static int check_revision(struct reconcile *r, struct err *err)
                        STR_ARG(valid.message.n ? valid.message : STR("pipeline status unknown")));
 }
 
-/* What the condition says of an error. The texts of what is invalid change from time to time, and a condition that does so too would
- * bring about the next run. */
+/* The condition's message for an error. API messages about invalid objects may differ between runs; copying them into the condition
+ * would change the composite, and that change would start the next run. */
 static struct str condition_text(struct reconcile *r, const struct err *err, struct str denied)
 {
         struct str text = arena_copy(r->arena, str_from(err_message(err)));
@@ -127,13 +153,18 @@ static int fail_composition(struct reconcile *r, struct err *err, struct reconci
         struct str denied = STR("");
         struct said said;
 
+        if (err->code == ERR_BUSY) {
+                err_done(err);
+                ret->gave_way = true;
+                return 0;
+        }
         err_wrap(err, "cannot compose resources");
         if (is_conflict(err))
                 return requeue(r, err, ret);
         said = tell_take_back(r);
         reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(err));
-        if (r->refused && !r->options->revision)
-                denied = access_denied(r, r->refused);
+        if (r->refused && r->options->policies->explains_denials)
+                denied = reconcile_access_denied(r, r->refused);
         if (denied.n)
                 reconcile_event(r, true, STR("RoleBasedAccessControl"), "%.*s", STR_ARG(denied));
         tell_condition(r, "Synced", CONDITION_FALSE, "ReconcileError", condition_text(r, err, denied));
@@ -145,14 +176,14 @@ static int fail_composition(struct reconcile *r, struct err *err, struct reconci
         }
         tell_unknown(r);
         tell_responsive(r);
-        reconcile_put_status(r, NULL);
+        put_failure(r);
         report(r, ret);
         return err->code;
 }
 
-/* --- When to come again --- */
+/* --- When to run again --- */
 
-/* A tenth more or less; what functions and users ask for may be as long as there is. */
+/* Adds or subtracts up to a tenth. Functions and users may ask for any duration, so the sum is capped at INT64_MAX. */
 static int64_t with_jitter(int64_t ns)
 {
         int64_t least = ns / 10 * 9, more = (int64_t)(random_system_u64() % ((uint64_t)ns / 5 + 1));
@@ -160,7 +191,7 @@ static int64_t with_jitter(int64_t ns)
         return __builtin_add_overflow(least, more, &ns) ? INT64_MAX : ns;
 }
 
-/* The composite's own word comes before that of the controller, which with watches has none. */
+/* The composite's annotation overrides the controller's interval. A realtime controller has none (0). */
 static int64_t poll_interval(const struct reconcile *r)
 {
         struct str text = meta_annotation(r->xr.object, STR("crossplane.io/poll-interval"));
@@ -189,7 +220,7 @@ static void schedule(const struct reconcile *r, struct reconcile_result *ret)
 
 static int finish(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
-        if (publish(r, err) < 0)
+        if (reconcile_publish(r, err) < 0)
                 return fail(r, "PublishConnectionSecret", err, ret);
         tell_function_conditions(r);
         tell_of_resources(r);
@@ -205,7 +236,7 @@ static int finish(struct reconcile *r, struct reconcile_result *ret, struct err 
 
 /* --- The loop --- */
 
-/* Somebody asks for a reconcile by an annotation and sees in the status that it was heard. */
+/* A user requests a reconcile with an annotation; lastHandledReconcileAt in the status confirms that the request was handled. */
 static void hear_request(struct reconcile *r)
 {
         struct str wanted = meta_annotation(r->xr.object, STR("crossplane.io/reconcile-requested-at"));
@@ -222,7 +253,7 @@ static void hear_request(struct reconcile *r)
 
 static int initialise(struct reconcile *r, struct err *err)
 {
-        if (r->options->revision || meta_has_finalizer(r->xr.object, FINALIZER))
+        if (!r->options->policies->keeps_finalizer || meta_has_finalizer(r->xr.object, FINALIZER))
                 return 0;
         r->xr.object = meta_with_finalizer(r->arena, r->xr.object, FINALIZER);
         if (reconcile_put(r, STR(""), err) < 0)
@@ -234,9 +265,9 @@ static int reconcile_live(struct reconcile *r, struct reconcile_result *ret, str
 {
         if (initialise(r, err) < 0)
                 return fail(r, "InitializeCompositeResource", err, ret);
-        if (select_composition(r, err) < 0)
+        if (reconcile_select(r, err) < 0)
                 return fail(r, "SelectComposition", err, ret);
-        if (fetch_revision(r, err) < 0 || check_revision(r, err) < 0 || configure(r, err) < 0)
+        if (reconcile_fetch_revision(r, err) < 0 || check_revision(r, err) < 0 || reconcile_configure(r, err) < 0)
                 return fail(r, "ComposeResources", err, ret);
         r->n_events_before = r->n_events;
         if (compose(r, err) < 0)
@@ -253,28 +284,53 @@ static int reconcile_any(struct reconcile *r, struct reconcile_result *ret, stru
         return meta_is_deleting(r->xr.object) ? finish_deletion(r, ret, err) : reconcile_live(r, ret, err);
 }
 
-/* Every write says why it was made. */
+/* The cause that every write of this reconcile carries. */
 static struct str cause_of(const struct run *run, const struct object_key *key)
 {
         if (run->cause.n)
                 return run->cause;
-        return arena_printf(run->arena, "reconcile of %.*s %.*s%s%.*s", STR_ARG(key->gvk.kind), STR_ARG(key->namespace),
-                            key->namespace.n ? "/" : "", STR_ARG(key->name));
+        return arena_printf(run->arena, "reconcile of %.*s %.*s%s%.*s", STR_ARG(key->gvk.kind), STR_ARG(key->ns),
+                            key->ns.n ? "/" : "", STR_ARG(key->name));
+}
+
+/* The user of the service account that the definition names; false if it names none. */
+static bool use_account(struct arena *a, const struct composite_type *type, struct user *ret)
+{
+        const struct value *account = value_find(type->xrd, "spec", "serviceAccountRef");
+        struct str ns = value_str(value_get(account, STR("namespace")));
+        struct str *groups;
+
+        if (!value_is_object(account))
+                return false;
+        groups = ARENA_NEW_ARRAY(a, struct str, 3);
+        groups[0] = STR("system:serviceaccounts");
+        groups[1] = arena_printf(a, "system:serviceaccounts:%.*s", STR_ARG(ns));
+        groups[2] = STR("system:authenticated");
+        *ret = (struct user) {
+                .name = arena_printf(a, "system:serviceaccount:%.*s:%.*s", STR_ARG(ns),
+                                     STR_ARG(value_str(value_get(account, STR("name"))))),
+                .groups = groups,
+                .n_groups = 3,
+        };
+        return true;
 }
 
 int composite_reconcile(struct run *run, const struct reconcile_options *options, const struct object_key *key,
                         struct reconcile_result *ret, struct err *err)
 {
-        struct run with_cause = *run;
+        struct run with_cause = *run, as_account;
         struct reconcile r = {
                 .run = &with_cause,
+                .own_run = &with_cause,
                 .arena = run->arena,
                 .options = options,
-                .xr = { .is_legacy = options->type->is_legacy },
+                .xr = { .places = options->type->places },
         };
         _cleanup_err_ struct err inner = { 0 };
-        int e = cluster_get_value(options->cluster, run, key, &r.xr.object, &inner);
+        int e;
 
+        assert(options->policies->selects_revision == !options->revision);
+        e = cluster_get_value(options->cluster, run, key, &r.xr.object, &inner);
         *ret = (struct reconcile_result) { 0 };
         if (e == ERR_NOT_FOUND)
                 return 0;
@@ -283,7 +339,11 @@ int composite_reconcile(struct run *run, const struct reconcile_options *options
                 return err_wrap(err, "cannot get composite resource");
         }
         with_cause.cause = cause_of(run, key);
+        as_account = with_cause;
+        if (use_account(run->arena, options->type, &as_account.user))
+                r.run = &as_account;
         r.live = r.xr.object;
+        r.xr.object = places_with_single_refs(run->arena, composite_places(&r.xr), r.xr.object);
         r.is_namespaced = meta_namespace(r.xr.object).n > 0;
         e = reconcile_any(&r, ret, &inner);
         if (e < 0)

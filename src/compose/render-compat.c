@@ -9,7 +9,7 @@
 #include "path.h"
 #include "vec.h"
 
-#define THEN ((struct instant) { .seconds = 1704067200 }) /* 2024-01-01T00:00:00Z: every condition is from then */
+#define THEN ((struct instant) { .seconds = 1704067200 }) /* 2024-01-01T00:00:00Z: the time of every condition */
 
 typedef VEC(struct compat_result) result_vec;
 typedef VEC(struct fn_condition) condition_vec;
@@ -19,13 +19,13 @@ struct compat {
         struct arena *arena; /* the run's */
         const struct compat_input *in;
         struct fn_state observed;
-        struct fn_state desired; /* what the last step returned, and */
+        struct fn_state desired; /* with context: what the last step returned */
         struct fn_struct context;
         result_vec results; /* of all steps */
         condition_vec conditions;
 };
 
-/* --- What there is --- */
+/* --- Observed resources --- */
 
 struct observed {
         struct str key;
@@ -40,7 +40,7 @@ static int compare_observed(const void *a, const void *b)
         return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Of several with one key the last counts. */
+/* With several resources for one key, the last one wins. */
 static void observe(struct compat *c)
 {
         size_t n = value_count(c->in->observed), n_kept = 0;
@@ -229,7 +229,7 @@ static int make_composite(struct compat *c, const struct value **ret, struct err
         return r;
 }
 
-/* An empty context that a function returned has no fields at all, which print as null. */
+/* An empty context that a function returned has no fields and prints as null. */
 static int context_fields(struct compat *c, const struct value **ret, struct err *err)
 {
         bool has_steps = value_count(value_find(c->in->composition, "spec", "pipeline")) > 0;

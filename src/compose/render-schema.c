@@ -13,7 +13,7 @@ struct trail {
 struct expansion {
         struct arena *arena;
         const struct value *components;
-        size_t n_left; /* values that it may still make */
+        size_t n_left; /* number of values that it may still make */
 };
 
 static bool is_followed(const struct trail *trail, struct str name)
@@ -24,7 +24,7 @@ static bool is_followed(const struct trail *trail, struct str name)
         return false;
 }
 
-/* What a schema refers to: all that stands beside it does not count. */
+/* The reference of a schema, directly or in allOf; NULL without. Fields beside a reference are ignored. */
 static const struct value *reference_of(const struct value *schema)
 {
         const struct value *reference = value_get(schema, STR("$ref"));
@@ -60,7 +60,7 @@ static int expand_each(struct expansion *e, const struct trail *trail, const str
         return 0;
 }
 
-/* The schemas below a schema: of its members, items and further members. */
+/* Expands the schemas below a schema: properties, items and additionalProperties. */
 static int expand_below(struct expansion *e, const struct trail *trail, const struct value *schema, uint32_t depth,
                         struct value *ret, struct err *err)
 {
@@ -112,7 +112,7 @@ static int expand(struct expansion *e, const struct trail *trail, const struct v
         return 0;
 }
 
-/* Those of several kinds are common parts of the API, not kinds. */
+/* Whether the component is for exactly this kind. Components for several kinds are shared parts of the API, not kinds. */
 static bool is_for(const struct value *component, struct gvk gvk)
 {
         const struct value *kinds = value_get(component, STR("x-kubernetes-group-version-kind"));

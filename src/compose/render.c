@@ -1,5 +1,6 @@
 #include "render.h"
 
+#include "first-design.h"
 #include "buf.h"
 #include "composite.h"
 #include "json.h"
@@ -15,14 +16,14 @@ struct render {
         struct run *run;
         struct arena *arena; /* the run's */
         const struct render_input *in;
-        bool is_legacy;
-        const struct value *composite; /* as the reconcile finds it */
+        const struct places *places;
+        const struct value *composite; /* the input of the reconcile */
         const struct value *revision;
         struct render_cluster *cluster;
         struct array_builder required_resources, required_schemas;
 };
 
-/* --- What the reconcile finds --- */
+/* --- The input of the reconcile --- */
 
 const struct value *render_with_identity(struct arena *a, const struct value *composite)
 {
@@ -42,13 +43,13 @@ const struct value *render_with_identity(struct arena *a, const struct value *co
 
 static void check_observed(const struct value *observed, const struct value *composite, struct str_list *problems)
 {
-        struct str namespace = meta_namespace(composite), name = meta_name(observed);
+        struct str ns = meta_namespace(composite), name = meta_name(observed);
         struct owner_reference controller;
 
         if (owner_controller(observed, &controller) && !str_equal(controller.uid, meta_uid(composite)))
                 str_list_printf(problems, "observed resource %.*s has a controller ref but is not controlled by the XR",
                                 STR_ARG(name));
-        if (namespace.n && !str_equal(meta_namespace(observed), namespace))
+        if (ns.n && !str_equal(meta_namespace(observed), ns))
                 str_list_printf(problems, "observed resource %.*s is not in the same namespace as the XR",
                                 STR_ARG(name));
 }
@@ -74,10 +75,10 @@ static void add_text(struct object_builder *b, struct str key, struct str text)
                 object_builder_add(b, key, value_of_str(text));
 }
 
-/* What is observed is what the composite refers to, whatever it says itself. */
+/* Sets resourceRefs of the composite to the observed resources, and replaces the given references. */
 static void refer_to_observed(struct render *r)
 {
-        struct composite xr = { r->composite, r->is_legacy };
+        struct composite xr = { r->composite, r->places };
         struct array_builder refs;
 
         if (value_count(r->in->observed) == 0)
@@ -98,21 +99,31 @@ static void refer_to_observed(struct render *r)
         r->composite = xr.object;
 }
 
+static const struct places *places_of(const struct value *xrd)
+{
+        return xrd ? xrd_places(xrd) : &places_modern;
+}
+
 static int choose_shape(struct render *r, struct err *err)
 {
         struct gvk gvk = gvk_of(r->composite), defined;
 
+        r->places = places_of(r->in->xrd);
         if (!r->in->xrd)
                 return 0;
         defined = xrd_composite_gvk(r->in->xrd);
-        if (!str_equal(gvk.group, defined.group) || !str_equal(gvk.kind, defined.kind))
+        if (str_equal(gvk.group, defined.group) && str_equal(gvk.kind, defined.kind))
+                return 0;
+        if (meta_has_label(r->in->xrd, FIRST_DESIGN_LABEL))
                 return err_set(err, ERR_INVALID,
-                               "cannot select composite resource schema: CompositeResourceDefinition \"%.*s\" "
-                               "(composite Group=%.*s Kind=%.*s) does not match the input XR's Group=%.*s Kind=%.*s",
-                               STR_ARG(meta_name(r->in->xrd)), STR_ARG(defined.group), STR_ARG(defined.kind),
-                               STR_ARG(gvk.group), STR_ARG(gvk.kind));
-        r->is_legacy = xrd_scope(r->in->xrd) == XRD_LEGACY_CLUSTER;
-        return 0;
+                               "%.*s \"%.*s\" defines %.*s.%.*s, not %.*s.%.*s: give the definition of that kind",
+                               STR_ARG(meta_label(r->in->xrd, FIRST_DESIGN_LABEL)), STR_ARG(meta_name(r->in->xrd)),
+                               STR_ARG(defined.kind), STR_ARG(defined.group), STR_ARG(gvk.kind), STR_ARG(gvk.group));
+        return err_set(err, ERR_INVALID,
+                       "cannot select composite resource schema: CompositeResourceDefinition \"%.*s\" "
+                       "(composite Group=%.*s Kind=%.*s) does not match the input XR's Group=%.*s Kind=%.*s",
+                       STR_ARG(meta_name(r->in->xrd)), STR_ARG(defined.group), STR_ARG(defined.kind),
+                       STR_ARG(gvk.group), STR_ARG(gvk.kind));
 }
 
 int render_prepare(struct arena *a, const struct value *composition, const struct value **ret_revision, struct err *err)
@@ -183,6 +194,19 @@ static int check_kind(const struct value *composite, struct err *err)
                        STR_ARG(buf_str(&text)));
 }
 
+/* Infrastructure of the first design: a controller does not run a revision that breaks the connection contract. */
+static int check_contract(const struct render *r, struct err *err)
+{
+        struct str breach = STR("");
+
+        if (r->places->has_exact_keys)
+                breach = first_design_contract(r->arena, value_find(r->in->xrd, "spec", "connectionSecretKeys"),
+                                               r->revision);
+        return breach.n ? err_set(err, ERR_INVALID, "the Composition breaks the connection contract of %.*s: %.*s",
+                                  STR_ARG(meta_name(r->in->xrd)), STR_ARG(breach))
+                        : 0;
+}
+
 static int prepare(struct render *r, struct err *err)
 {
         int e = value_settle(r->arena, r->in->composite ?: &value_empty_object, &r->composite, err);
@@ -197,10 +221,11 @@ static int prepare(struct render *r, struct err *err)
         r->revision = r->in->revision;
         if (!r->revision && (e = render_prepare(r->arena, r->in->composition, &r->revision, err)) < 0)
                 return e;
-        return make_cluster(r, err);
+        e = check_contract(r, err);
+        return e < 0 ? e : make_cluster(r, err);
 }
 
-/* --- What it asked for --- */
+/* --- The requirements of functions --- */
 
 static struct value labels_value(struct arena *a, const struct fn_selector *s)
 {
@@ -227,8 +252,8 @@ static struct value selector_value(struct arena *a, const struct fn_selector *s)
                 object_builder_add(&b, STR("matchName"), value_of_str(s->match_name));
         else if (s->has_labels)
                 object_builder_add(&b, STR("matchLabels"), labels_value(a, s));
-        if (s->namespace.p)
-                object_builder_add(&b, STR("namespace"), value_of_str(s->namespace));
+        if (s->ns.p)
+                object_builder_add(&b, STR("namespace"), value_of_str(s->ns));
         return object_builder_finish(&b);
 }
 
@@ -248,7 +273,7 @@ static int find_schema(void *arg, struct run *run, struct gvk gvk, const struct 
         return render_find_schema(r->arena, r->in->schemas, gvk, ret, err);
 }
 
-/* --- What comes out --- */
+/* --- The output --- */
 
 static struct value list_of(struct arena *a, const struct value *const *objects, size_t n, bool is_applied)
 {
@@ -258,7 +283,7 @@ static struct value list_of(struct arena *a, const struct value *const *objects,
         for (size_t i = 0; i < n; i++) {
                 const struct value *object = objects[i];
 
-                /* What a function left out is said to be empty. */
+                /* If a function left out apiVersion or kind, the output has "" there. */
                 if (is_applied && !value_get(object, STR("apiVersion")))
                         object = value_with(a, object, STR("apiVersion"), &value_empty_string);
                 if (is_applied && !value_get(object, STR("kind")))
@@ -272,7 +297,6 @@ static int collect(struct render *r, struct reconcile_result *result, struct ren
 {
         const struct value *const *objects;
         size_t n = render_cluster_applied(r->cluster, &objects);
-        int e;
 
         *ret = (struct render_output) {
                 .composite = render_cluster_composite(r->cluster),
@@ -287,28 +311,20 @@ static int collect(struct render *r, struct reconcile_result *result, struct ren
         };
         n = render_cluster_deleted(r->cluster, &objects);
         ret->deleted = value_put(r->arena, list_of(r->arena, objects, n, false));
-        e = fn_struct_value(r->arena, &result->context, &ret->context, err);
-        if (e >= 0 && !ret->context)
-                ret->context = &value_empty_object;
-        return e;
+        return fn_struct_value(r->arena, &result->context, &ret->context, err);
 }
 
 static int reconcile(struct render *r, struct render_output *ret, struct err *err)
 {
-        struct composite_type type = { .gvk = gvk_of(r->composite), .is_legacy = r->is_legacy };
+        struct composite_type type = { .gvk = gvk_of(r->composite), .places = r->places };
         struct reconcile_options options = {
                 .cluster = render_cluster(r->cluster),
-                .registry = r->in->registry,
+                .policies = &reconcile_policies_render,
                 .type = &type,
-                .features = r->in->features,
-                .timeout_setting = r->in->timeout_setting,
-                .timeout_ns = r->in->timeout_ns,
+                .steps = r->in->steps,
+                .hooks = { .find_schema = find_schema, .on_fetch = on_fetch, .arg = r },
                 .is_realtime = true,
-                .wants_records = r->in->wants_records,
                 .context = r->in->context,
-                .find_schema = find_schema,
-                .on_fetch = on_fetch,
-                .hooks_arg = r,
                 .revision = r->revision,
         };
         struct object_key key = object_key_of(r->composite);
@@ -336,4 +352,17 @@ int render_composite(struct run *run, const struct render_input *in, struct rend
         if (e >= 0)
                 e = reconcile(&r, ret, err);
         return e < 0 ? err_wrap(err, "cannot render composite resource") : 0;
+}
+
+const struct value *render_composite_after(struct arena *a, const struct render_input *in,
+                                           const struct render_output *out)
+{
+        struct composite given = { in->composite, places_of(in->xrd) }, came = { out->composite, given.places };
+        const struct value *references = composite_field(&came, STR("resourceRefs"));
+        const struct value *status = value_get(out->composite, STR("status"));
+
+        given = composite_with_ref(a, &given, STR("compositionRef"), meta_name(in->composition));
+        if (references)
+                given = composite_with(a, &given, STR("resourceRefs"), references);
+        return status ? value_with(a, given.object, STR("status"), status) : given.object;
 }

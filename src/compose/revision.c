@@ -8,6 +8,14 @@
 #define LABEL_NAME STR("crossplane.io/composition-name")
 #define LABEL_HASH STR("crossplane.io/composition-hash")
 
+/* The spec that a revision copies from its Composition: all of it but revisionHistoryLimit. */
+static const struct value *spec_of(struct arena *a, const struct value *composition)
+{
+        const struct value *spec = value_get(composition, STR("spec"));
+
+        return value_is_object(spec) ? value_without(a, spec, STR(REVISION_HISTORY_LIMIT)) : spec;
+}
+
 static int append_yaml(struct buf *b, const struct value *v, struct err *err)
 {
         if (!v || value_is_null(v)) {
@@ -24,8 +32,7 @@ int revision_hash(struct arena *a, const struct value *composition, struct str *
 
         if ((r = append_yaml(&b, value_get(meta(composition), STR("labels")), err)) < 0 ||
             (r = append_yaml(&b, value_get(meta(composition), STR("annotations")), err)) < 0 ||
-            (r = append_yaml(&b, value_get(composition, STR("spec")), err)) < 0 ||
-            (r = buf_check(&b, "Composition", err)) < 0)
+            (r = append_yaml(&b, spec_of(a, composition), err)) < 0 || (r = buf_check(&b, "Composition", err)) < 0)
                 return err_wrap(err, "cannot hash Composition \"%.*s\"", STR_ARG(meta_name(composition)));
         sha256_append_hex(&hex, buf_str(&b));
         *ret = buf_to_arena(&hex, a);
@@ -57,7 +64,7 @@ int revision_make(struct arena *a, const struct value *composition, int64_t numb
                   struct err *err)
 {
         const struct value *annotations = value_get(meta(composition), STR("annotations"));
-        const struct value *spec = value_get(composition, STR("spec"));
+        const struct value *spec = spec_of(a, composition);
         struct owner_reference owner = owner_reference_to(a, composition, true, true);
         struct object_builder b, metadata;
         struct array_builder owners;

@@ -2,7 +2,9 @@
 
 #include "clock.h"
 #include "condition.h"
+#include "first-design.h"
 #include "revision.h"
+#include "xrd.h"
 
 #define GROUP   STR("apiextensions.crossplane.io")
 #define MANAGER STR("crossplane")
@@ -27,7 +29,7 @@ static bool is_conflict(const struct err *err)
         return err->reason == REASON_CONFLICT && err->details;
 }
 
-/* What went wrong is told in an event, unless somebody was faster: then another run sees what they did. */
+/* Reports the error in an event. A conflict is no error: another client wrote first, and the next run reads its change. */
 static int fail(struct run *run, const char *reason, const char *what, struct err *inner, struct revisions_result *ret,
                 struct err *err)
 {
@@ -54,7 +56,7 @@ static int get_own(struct run *run, struct cluster *c, const char *kind, struct 
 static int list_labelled(struct run *run, struct cluster *c, struct gvk gvk, struct str label, struct str value,
                          struct object_list *ret, struct err *err)
 {
-        struct label_requirement own = { .key = label, .operator= SELECT_EQUALS, .values = &value, .n_values = 1 };
+        struct label_requirement own = { .key = label, .op = SELECT_EQUALS, .values = &value, .n_values = 1 };
         struct label_selector labels = { .requirements = &own, .n = 1 };
         struct list_request list = { .gvk = gvk, .labels = label.n ? &labels : NULL };
 
@@ -88,7 +90,8 @@ static int follow(struct run *run, struct cluster *c, const struct value *compos
         if (list_labelled(run, c, gvk, STR("crossplane.io/composition-name"), meta_name(composition), &found, &inner) <
             0)
                 return fail(run, "CreateRevision", "cannot list CompositionRevisions", &inner, ret, err);
-        if (revision_plan(run->arena, composition, found.values, found.n, &steps, &n, &inner) < 0)
+        if (revision_plan(run->arena, composition, object_list_values(&found, run->arena), found.n, &steps, &n,
+                          &inner) < 0)
                 return fail(run, "UpdateRevision", "cannot plan CompositionRevisions", &inner, ret, err);
         for (size_t i = 0; i < n; i++) {
                 bool creates = steps[i].action == REVISION_CREATE;
@@ -120,9 +123,9 @@ int revisions_reconcile(struct run *run, struct cluster *c, struct str name, str
         return follow(&with_cause, c, composition, ret, err);
 }
 
-/* --- Can it run? --- */
+/* --- Whether the pipeline can run --- */
 
-/* Capabilities are compared by their letters and digits alone. */
+/* Whether the capability is "composition". Only letters, in any case, and digits are compared. */
 static bool is_composition(struct str s)
 {
         static const char word[] = "composition";
@@ -157,7 +160,26 @@ static bool is_used(const struct value *revision, struct str function)
         return false;
 }
 
-/* What is wrong with a function of the pipeline; "" when nothing is. A function that is not installed says so when it is called. */
+/* Whether an older revision serves in place of this one, whose package is not installed yet. */
+static bool is_served_by_another(struct run *run, const struct object_list *revisions, const struct value *revision)
+{
+        struct str label = STR("pkg.crossplane.io/package");
+        struct condition health;
+
+        if (condition_get(revision, STR("RevisionHealthy"), &health) && health.status == CONDITION_TRUE)
+                return false;
+        for (size_t i = 0; i < revisions->n; i++) {
+                const struct value *other = object_list_value(revisions, i, run->arena);
+
+                if (!str_equal(meta_name(other), meta_name(revision)) && can_compose(other) &&
+                    str_equal(meta_label(other, label), meta_label(revision, label)))
+                        return true;
+        }
+        return false;
+}
+
+/* A message if a function of the pipeline cannot compose; "" if all can. Functions that are not installed are not checked: the call
+ * of such a function reports it. */
 static int find_problem(struct run *run, struct cluster *c, const struct value *revision, struct str *ret,
                         struct err *err)
 {
@@ -169,11 +191,11 @@ static int find_problem(struct run *run, struct cluster *c, const struct value *
         if (r < 0 && r != ERR_NOT_FOUND)
                 return r;
         for (size_t i = 0; i < found.n; i++) {
-                const struct value *v = found.values[i];
+                const struct value *v = object_list_value(&found, i, run->arena);
                 struct str function = meta_label(v, STR("pkg.crossplane.io/package"));
 
                 if (!str_equal(value_str(value_find(v, "spec", "desiredState")), STR("Active")) ||
-                    !is_used(revision, function) || can_compose(v))
+                    !is_used(revision, function) || can_compose(v) || is_served_by_another(run, &found, v))
                         continue;
                 *ret = arena_printf(run->arena,
                                     "function \"%.*s\" (active revision \"%.*s\") is missing required capabilities: "
@@ -184,14 +206,50 @@ static int find_problem(struct run *run, struct cluster *c, const struct value *
         return 0;
 }
 
+/* The definition of the kind that the revision composes; NULL if there is none yet. The kind is followed, so that a definition that
+ * comes later runs this again. */
+static int find_definition(struct run *run, struct cluster *c, const struct value *revision, const struct value **ret,
+                           struct err *err)
+{
+        struct gvk gvk = gvk_of(value_find(revision, "spec", "compositeTypeRef"));
+        const struct kind *kind;
+        int r = cluster_kind(c, run, gvk, &kind, err);
+
+        *ret = NULL;
+        if (r == 0)
+                r = get_own(run, c, "CompositeResourceDefinition",
+                            arena_printf(run->arena, "%.*s.%.*s", STR_ARG(kind->plural), STR_ARG(kind->group)), ret,
+                            err);
+        if (r == ERR_NOT_FOUND)
+                r = 0;
+        if (r == 0)
+                err_done(err);
+        return r;
+}
+
+/* A message if the revision does not keep the connection contract of its kind (docs/spec/seeds 5); "" if it does, or if its kind has
+ * none. */
+static int find_breach(struct run *run, struct cluster *c, const struct value *revision, struct str *ret,
+                       struct err *err)
+{
+        const struct value *xrd;
+        int r = find_definition(run, c, revision, &xrd, err);
+
+        *ret = STR("");
+        if (r == 0 && xrd && xrd_places(xrd)->has_exact_keys)
+                *ret = first_design_contract(run->arena, value_find(xrd, "spec", "connectionSecretKeys"), revision);
+        return r;
+}
+
+/* 1 if they were written, 0 if they are so already. */
 static int write_conditions(struct run *run, struct cluster *c, const struct value *revision, struct str problem,
-                            struct err *err)
+                            const char *reason, struct err *err)
 {
         struct condition conditions[] = {
                 { .type = STR("Synced"), .status = CONDITION_TRUE, .reason = STR("ReconcileSuccess") },
                 { .type = STR("ValidPipeline"),
                   .status = problem.n ? CONDITION_FALSE : CONDITION_TRUE,
-                  .reason = problem.n ? STR("MissingCapabilities") : STR("ValidPipeline"),
+                  .reason = problem.n ? str_from(reason) : STR("ValidPipeline"),
                   .message = problem },
         };
         struct write_request req = {
@@ -201,13 +259,17 @@ static int write_conditions(struct run *run, struct cluster *c, const struct val
                 .manager = MANAGER,
         };
         struct write_result result;
+        int r;
 
         for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
                 conditions[i].last_transition = clock_wall();
                 conditions[i].observed_generation = meta_generation(revision);
         }
         req.body = conditions_set(run->arena, revision, conditions, ARRAY_SIZE(conditions));
-        return req.body == revision ? 0 : cluster_write(c, run, &req, &result, err);
+        if (req.body == revision)
+                return 0;
+        r = cluster_write(c, run, &req, &result, err);
+        return r < 0 ? r : 1;
 }
 
 int revision_validate(struct run *run, struct cluster *c, struct str name, struct revisions_result *ret,
@@ -216,7 +278,9 @@ int revision_validate(struct run *run, struct cluster *c, struct str name, struc
         _cleanup_err_ struct err inner = { 0 };
         struct run with_cause = *run;
         const struct value *revision;
+        const char *reason = "MissingCapabilities";
         struct str problem;
+        int r;
 
         *ret = (struct revisions_result) { 0 };
         if (get_own(run, c, "CompositionRevision", name, &revision, err) < 0)
@@ -228,8 +292,17 @@ int revision_validate(struct run *run, struct cluster *c, struct str name, struc
         if (find_problem(&with_cause, c, revision, &problem, &inner) < 0)
                 return fail(run, "CheckCapabilities", "cannot list FunctionRevisions", &inner, ret, err);
         err_done(&inner);
-        if (write_conditions(&with_cause, c, revision, problem, &inner) < 0)
+        if (problem.n == 0) {
+                reason = "BrokenContract";
+                if (find_breach(&with_cause, c, revision, &problem, &inner) < 0)
+                        return fail(run, "CheckContract", "cannot get the definition of the composite resource", &inner,
+                                    ret, err);
+        }
+        r = write_conditions(&with_cause, c, revision, problem, reason, &inner);
+        if (r < 0)
                 return fail(run, "CheckCapabilities", "cannot update CompositionRevision status", &inner, ret, err);
+        if (r == 0)
+                return 0; /* what has been said once is not said again */
         return one_event(run, problem.n > 0, "CheckCapabilities",
                          problem.n ? problem : STR("All functions have required composition capability"), ret);
 }

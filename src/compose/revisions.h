@@ -1,21 +1,21 @@
-/* The life of CompositionRevisions on a cluster (spec/engine 7): one for each thing that a Composition has been, and whether its pipeline
- * can run. A control plane calls the first for every Composition that changes, the second for every revision and for the revisions
- * whose functions change. */
+/* Maintains CompositionRevisions on a cluster (docs/spec/engine 7): one for each state of a Composition, with conditions that say
+ * whether its pipeline can run. A control plane calls revisions_reconcile for every Composition that changes, and revision_validate
+ * for every revision and for the revisions whose functions change. */
 #pragma once
 
 #include "reconcile.h"
 
 struct revisions_result {
-        bool requeues; /* somebody else wrote at the same time */
+        bool requeues; /* a write had a conflict: run again */
         const struct reconcile_event *events;
         size_t n_events;
 };
 
-/* Makes the newest revision of the Composition what the Composition is now. Its events are the Composition's. One that is gone, or
- * going, has nothing to do. */
+/* Makes the newest revision match the Composition. The events belong to the Composition. Does nothing when the Composition does not
+ * exist or is being deleted. */
 int revisions_reconcile(struct run *run, struct cluster *c, struct str composition, struct revisions_result *ret,
                         struct err *err);
 
-/* Says in the revision's conditions whether all of its functions that are installed can compose. Its events are the revision's. */
+/* Sets the revision's conditions: whether all of its installed functions can compose. The events belong to the revision. */
 int revision_validate(struct run *run, struct cluster *c, struct str revision, struct revisions_result *ret,
                       struct err *err);

@@ -1,10 +1,14 @@
-/* Which Composition and which revision of it a composite uses (spec/engine 1.3-1.5). */
+/* Selects the Composition of a composite and a revision of it (docs/spec/engine 1.3-1.5). */
 #include "reconcile-state.h"
 
+#include "buf.h"
+#include "features.h"
+#include "gotext.h"
 #include "owner.h"
 #include "random.h"
 
-#define GROUP STR("apiextensions.crossplane.io")
+#define GROUP                        STR("apiextensions.crossplane.io")
+#define DEFAULT_CONNECTION_NAMESPACE STR("crossplane-system")
 
 static struct str xrd_ref(const struct reconcile *r, const char *field)
 {
@@ -24,7 +28,7 @@ static void selector_of_labels(struct arena *a, const struct value *labels, stru
 
                 *value = value_str(&m->value);
                 p[n++] = (struct label_requirement) {
-                        .key = m->key, .operator= SELECT_EQUALS, .values = value, .n_values = 1
+                        .key = m->key, .op = SELECT_EQUALS, .values = value, .n_values = 1
                 };
         }
         *ret = (struct label_selector) { .requirements = p, .n = n };
@@ -39,7 +43,62 @@ static bool is_compatible(const struct reconcile *r, const struct value *composi
                str_equal(value_str(value_get(type, STR("kind"))), value_str(value_get(r->xr.object, STR("kind"))));
 }
 
-/* Any of those that fit. */
+/* `example.org/v1 Thing` */
+static struct str type_text(struct reconcile *r, const struct value *type)
+{
+        return arena_printf(r->arena, "%.*s %.*s", STR_ARG(value_str(value_get(type, STR("apiVersion")))),
+                            STR_ARG(value_str(value_get(type, STR("kind")))));
+}
+
+static struct str group_of(const struct value *type)
+{
+        struct str group = STR(""), version;
+
+        (void)gvk_split_api_version(value_str(value_get(type, STR("apiVersion"))), &group, &version, NULL);
+        return group;
+}
+
+/* Of the Compositions that were found, one of the composite's group, else the first. */
+static const struct value *nearest(struct reconcile *r, const struct object_list *found)
+{
+        const struct value *first = NULL;
+
+        for (size_t i = 0; i < found->n; i++) {
+                const struct value *v = object_list_value(found, i, r->run->arena);
+
+                if (str_equal(group_of(value_find(v, "spec", "compositeTypeRef")), group_of(r->xr.object)))
+                        return v;
+                first = first ? first : v;
+        }
+        return first;
+}
+
+/* Upstream's words, and behind them what was looked for and what there is. */
+static int none_compatible(struct reconcile *r, const struct object_list *found, struct err *err)
+{
+        const struct value *labels = composite_selector(&r->xr, STR("compositionSelector")), *near = nearest(r, found);
+        const char *type = composite_places(&r->xr)->is_strict_scope ? "spec.from" : "spec.compositeTypeRef";
+        struct str wanted = type_text(r, r->xr.object);
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        VALUE_FOREACH_MEMBER (m, labels)
+                buf_appendf(&b, "%s%.*s=%.*s", b.n ? "," : "", STR_ARG(m->key), STR_ARG(value_str(&m->value)));
+        if (!near && b.n)
+                return err_set(err, ERR_NOT_FOUND,
+                               "no compatible Compositions found: none has the labels %.*s of the composite's "
+                               "compositionSelector",
+                               STR_ARG(buf_str(&b)));
+        if (!near)
+                return err_set(err, ERR_NOT_FOUND,
+                               "no compatible Compositions found: there is none; make one with %s %.*s", type,
+                               STR_ARG(wanted));
+        return err_set(err, ERR_NOT_FOUND,
+                       "no compatible Compositions found: none has %s %.*s; Composition %s is for %.*s", type,
+                       STR_ARG(wanted), go_quote(r->arena, meta_name(near)).p,
+                       STR_ARG(type_text(r, value_find(near, "spec", "compositeTypeRef"))));
+}
+
+/* Selects one of the matching Compositions at random. */
 static int select_by_labels(struct reconcile *r, struct err *err)
 {
         struct label_selector labels;
@@ -50,15 +109,18 @@ static int select_by_labels(struct reconcile *r, struct err *err)
         int e;
 
         selector_of_labels(r->arena, composite_selector(&r->xr, STR("compositionSelector")), &labels);
-        e = cluster_list(r->options->cluster, r->run, &list, &found, err);
+        e = cluster_list(r->options->cluster, r->own_run, &list, &found, err);
         if (e < 0)
                 return err_wrap(err, "cannot list Compositions");
         names = ARENA_NEW_ARRAY(r->arena, struct str, found.n + 1);
-        for (size_t i = 0; i < found.n; i++)
-                if (is_compatible(r, found.values[i]))
-                        names[n++] = meta_name(found.values[i]);
+        for (size_t i = 0; i < found.n; i++) {
+                const struct value *v = object_list_value(&found, i, r->run->arena);
+
+                if (is_compatible(r, v))
+                        names[n++] = meta_name(v);
+        }
         if (n == 0)
-                return err_set(err, ERR_NOT_FOUND, "no compatible Compositions found");
+                return none_compatible(r, &found, err);
         r->xr = composite_with_ref(r->arena, &r->xr, STR("compositionRef"), names[random_system_u64() % n]);
         return reconcile_put(r, STR(""), err);
 }
@@ -92,22 +154,23 @@ static void select_default_selector(struct reconcile *r)
 {
         const struct value *selector = value_find(r->options->type->xrd, "spec", "defaultCompositionRevisionSelector");
 
-        if (!value_is_object(selector) || composite_ref(&r->xr, STR("compositionRevisionRef")).n ||
+        if (!value_is_object(selector) || !composite_has(&r->xr, STR("compositionRevisionSelector")) ||
+            composite_ref(&r->xr, STR("compositionRevisionRef")).n ||
             composite_selector(&r->xr, STR("compositionRevisionSelector")))
                 return;
         r->xr = composite_with(r->arena, &r->xr, STR("compositionRevisionSelector"), selector);
         reconcile_event(r, false, STR("CompositionSelection"), "Default revision selector has been selected");
 }
 
-/* One that is not there is called what Crossplane's cache calls it: by its kind. */
+/* The not-found error names the kind, as Crossplane's cache does, and the way out. */
 static int get_one(struct reconcile *r, struct str kind, struct str name, const struct value **ret, struct err *err)
 {
         struct object_key key = { .gvk = { GROUP, STR("v1"), kind }, .name = name };
         int e = cluster_get_value(r->options->cluster, r->run, &key, ret, err);
 
         if (e == ERR_NOT_FOUND)
-                err_set(err, ERR_NOT_FOUND, "%.*s.%.*s \"%.*s\" not found", STR_ARG(kind), STR_ARG(GROUP),
-                        STR_ARG(name));
+                err_set(err, ERR_NOT_FOUND, "%.*s.%.*s \"%.*s\" not found; make it, or name another one", STR_ARG(kind),
+                        STR_ARG(GROUP), STR_ARG(name));
         return e < 0 ? err_wrap(err, "cannot get %.*s", STR_ARG(kind)) : 0;
 }
 
@@ -116,10 +179,29 @@ static int64_t number_of(const struct value *revision)
         return value_int(value_find(revision, "spec", "revision"), 0);
 }
 
-/* The newest of the Composition's revisions; labels count only where updates are automatic. */
+/* The labels of the composite's revision selector, or NULL. They apply to automatic updates; with the gate FunctionRevisionSelectors
+ * also to manual ones, when the composite has no revision yet, or one without these labels (docs/spec/seeds 3). */
+static const struct value *revision_labels(const struct reconcile *r)
+{
+        struct str policy = composite_update_policy(&r->xr);
+        bool applies = str_equal(policy, STR("Automatic")) ||
+                       (str_equal(policy, STR("Manual")) &&
+                        feature_is_on(r->options->steps.features, FEATURE_FUNCTION_REVISION_SELECTORS));
+
+        return applies ? composite_selector(&r->xr, STR("compositionRevisionSelector")) : NULL;
+}
+
+static bool has_selected_labels(const struct reconcile *r, const struct value *revision)
+{
+        struct label_selector labels;
+
+        selector_of_labels(r->arena, revision_labels(r), &labels);
+        return label_selector_matches(&labels, value_get(meta(revision), STR("labels")));
+}
+
+/* Finds the newest revision of the Composition. */
 static int find_newest(struct reconcile *r, const struct value *composition, const struct value **ret, struct err *err)
 {
-        bool is_automatic = str_equal(composite_update_policy(&r->xr), STR("Automatic"));
         struct label_selector labels;
         struct list_request list = { .gvk = { GROUP, STR("v1"), STR("CompositionRevision") }, .labels = &labels };
         struct str name = meta_name(composition);
@@ -127,26 +209,34 @@ static int find_newest(struct reconcile *r, const struct value *composition, con
         struct object_list found;
         int e;
 
-        selector_of_labels(r->arena,
-                           is_automatic ? composite_selector(&r->xr, STR("compositionRevisionSelector")) : NULL,
-                           &labels);
+        selector_of_labels(r->arena, revision_labels(r), &labels);
         own = (struct label_requirement *)&labels.requirements[labels.n++];
         *own = (struct label_requirement) {
-                .key = STR("crossplane.io/composition-name"), .operator= SELECT_EQUALS, .values = &name, .n_values = 1
+                .key = STR("crossplane.io/composition-name"), .op = SELECT_EQUALS, .values = &name, .n_values = 1
         };
-        e = cluster_list(r->options->cluster, r->run, &list, &found, err);
+        e = cluster_list(r->options->cluster, r->own_run, &list, &found, err);
         if (e < 0)
                 return err_wrap(err, "cannot list CompositionRevisions");
         *ret = NULL;
         for (size_t i = 0; i < found.n; i++) {
+                const struct value *v = object_list_value(&found, i, r->run->arena);
                 struct owner_reference controller;
 
-                if (owner_controller(found.values[i], &controller) &&
-                    str_equal(controller.uid, meta_uid(composition)) &&
-                    (!*ret || number_of(found.values[i]) > number_of(*ret)))
-                        *ret = found.values[i];
+                if (owner_controller(v, &controller) && str_equal(controller.uid, meta_uid(composition)) &&
+                    (!*ret || number_of(v) > number_of(*ret)))
+                        *ret = v;
         }
         return *ret ? 0 : err_set(err, ERR_NOT_FOUND, "no compatible CompositionRevisions found");
+}
+
+/* Designs without references to revisions use the newest one. The choice of the Composition is written here. */
+static int keep_composition(struct reconcile *r, struct err *err)
+{
+        struct composite live = { r->live, r->xr.places };
+
+        if (str_equal(composite_ref(&live, STR("compositionRef")), composite_ref(&r->xr, STR("compositionRef"))))
+                return 0;
+        return reconcile_put(r, STR(""), err) < 0 ? err_wrap(err, "cannot update composite resource") : 0;
 }
 
 static int choose_revision(struct reconcile *r, struct err *err)
@@ -155,11 +245,16 @@ static int choose_revision(struct reconcile *r, struct err *err)
         const struct value *composition;
         int e;
 
-        if (ref.n && str_equal(composite_update_policy(&r->xr), STR("Manual")))
-                return get_one(r, STR("CompositionRevision"), ref, &r->revision, err);
+        if (ref.n && str_equal(composite_update_policy(&r->xr), STR("Manual"))) {
+                e = get_one(r, STR("CompositionRevision"), ref, &r->revision, err);
+                if (e < 0 || has_selected_labels(r, r->revision))
+                        return e;
+        }
         e = get_one(r, STR("Composition"), composite_ref(&r->xr, STR("compositionRef")), &composition, err);
         if (e >= 0)
                 e = find_newest(r, composition, &r->revision, err);
+        if (e >= 0 && !composite_has(&r->xr, STR("compositionRevisionRef")))
+                return keep_composition(r, err);
         if (e < 0 || str_equal(ref, meta_name(r->revision)))
                 return e;
         r->xr = composite_with_ref(r->arena, &r->xr, STR("compositionRevisionRef"), meta_name(r->revision));
@@ -171,7 +266,8 @@ static int choose_revision(struct reconcile *r, struct err *err)
         return 0;
 }
 
-/* The Composition of the revision that the caller gave; in memory, until something else is written. */
+/* Uses the caller's revision. Sets the composite's reference to its Composition in memory; the next write of the composite stores
+ * it. */
 static void select_given(struct reconcile *r)
 {
         struct owner_reference composition = { 0 };
@@ -186,18 +282,18 @@ static void select_given(struct reconcile *r)
                         STR_ARG(composition.name));
 }
 
-int select_composition(struct reconcile *r, struct err *err)
+int reconcile_select(struct reconcile *r, struct err *err)
 {
-        if (r->options->revision)
+        if (!r->options->policies->selects_revision)
                 select_given(r);
         else if (choose_composition(r, err) < 0)
                 return err_wrap(err, "cannot select Composition");
         return 0;
 }
 
-int fetch_revision(struct reconcile *r, struct err *err)
+int reconcile_fetch_revision(struct reconcile *r, struct err *err)
 {
-        if (r->options->revision)
+        if (!r->options->policies->selects_revision)
                 return 0;
         select_default_selector(r);
         if (choose_revision(r, err) < 0)
@@ -205,22 +301,67 @@ int fetch_revision(struct reconcile *r, struct err *err)
         return 0;
 }
 
+/* The namespace of connection secrets that no one chose. A requirement cannot choose it, so there is a default for those who
+ * have one. */
+static struct str connection_namespace(const struct reconcile *r)
+{
+        struct str ns = value_str(value_find(r->revision, "spec", "writeConnectionSecretsToNamespace"));
+
+        if (ns.n == 0 && composite_places(&r->xr)->has_exact_keys && composite_field(&r->xr, STR("claimRef")) &&
+            value_count(value_find(r->options->type->xrd, "spec", "connectionSecretKeys")))
+                return DEFAULT_CONNECTION_NAMESPACE;
+        return ns;
+}
+
+/* The examples of the first design give the uid alone to the Secret of a composed resource. */
+static struct str connection_name(const struct reconcile *r)
+{
+        struct str uid = meta_uid(r->xr.object);
+
+        return composite_places(&r->xr)->has_exact_keys ? ARENA_CONCAT(r->arena, uid, STR("-connection")) : uid;
+}
+
 static int set_connection_ref(struct reconcile *r, struct err *err)
 {
-        struct str namespace = value_str(value_find(r->revision, "spec", "writeConnectionSecretsToNamespace"));
+        struct str ns = connection_namespace(r);
         struct object_builder b;
 
-        if (!r->xr.is_legacy || namespace.n == 0 || composite_field(&r->xr, STR("writeConnectionSecretToRef")))
+        if (!composite_places(&r->xr)->has_connection || ns.n == 0 ||
+            composite_field(&r->xr, STR("writeConnectionSecretToRef")))
                 return 0;
         object_builder_init(&b, r->arena, 2);
-        object_builder_add(&b, STR("name"), value_of_str(meta_uid(r->xr.object)));
-        object_builder_add(&b, STR("namespace"), value_of_str(namespace));
+        object_builder_add(&b, STR("name"), value_of_str(connection_name(r)));
+        object_builder_add(&b, STR("namespace"), value_of_str(ns));
         r->xr = composite_with(r->arena, &r->xr, STR("writeConnectionSecretToRef"),
                                value_put(r->arena, object_builder_finish(&b)));
         return reconcile_put(r, STR(""), err);
 }
 
-int configure(struct reconcile *r, struct err *err)
+static int not_compatible(struct reconcile *r, struct err *err)
+{
+        const struct value *type = value_find(r->revision, "spec", "compositeTypeRef");
+
+        if (!r->options->policies->selects_revision)
+                return err_set(err, ERR_INVALID,
+                               "referenced composition is not compatible with this composite resource");
+        return err_set(err, ERR_INVALID,
+                       "referenced composition is not compatible with this composite resource: it is for %.*s, not for "
+                       "%.*s",
+                       STR_ARG(type_text(r, type)), STR_ARG(type_text(r, r->xr.object)));
+}
+
+/* A Composition may say what happens to infrastructure whose requirement is deleted. */
+static int set_reclaim_policy(struct reconcile *r, struct err *err)
+{
+        const struct value *policy = value_find(r->revision, "spec", "reclaimPolicy");
+
+        if (!policy || !composite_has(&r->xr, STR("reclaimPolicy")) || composite_field(&r->xr, STR("reclaimPolicy")))
+                return 0;
+        r->xr = composite_with(r->arena, &r->xr, STR("reclaimPolicy"), policy);
+        return reconcile_put(r, STR(""), err);
+}
+
+int reconcile_configure(struct reconcile *r, struct err *err)
 {
         int e = 0;
 
@@ -230,8 +371,10 @@ int configure(struct reconcile *r, struct err *err)
                 e = reconcile_put(r, STR(""), err);
         }
         if (e >= 0 && !is_compatible(r, r->revision))
-                e = err_set(err, ERR_INVALID, "referenced composition is not compatible with this composite resource");
+                e = not_compatible(r, err);
         if (e >= 0)
                 e = set_connection_ref(r, err);
+        if (e >= 0)
+                e = set_reclaim_policy(r, err);
         return e < 0 ? err_wrap(err, "cannot configure composite resource") : 0;
 }

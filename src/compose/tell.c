@@ -1,4 +1,4 @@
-/* What a reconcile tells people: events, and the conditions of the composite (spec/engine 1.6, 1.8, 1.9). */
+/* The events of a reconcile and the conditions of the composite (docs/spec/engine 1.6, 1.8, 1.9). */
 #include "reconcile-state.h"
 
 #include "clock.h"
@@ -34,11 +34,11 @@ void reconcile_event(struct reconcile *r, bool is_warning, struct str reason, co
 
 void reconcile_tell_claim(struct reconcile *r, struct str message)
 {
-        if (r->xr.is_legacy && composite_field(&r->xr, STR("claimRef")))
+        if (composite_field(&r->xr, STR("claimRef")))
                 r->events[r->n_events - 1].claim_message = arena_copy(r->arena, message);
 }
 
-/* What steps said before an error counts only with a fatal result, and stands behind what is said of the error. */
+/* Events of steps before an error are kept only after a fatal result, and come after the events about the error. */
 struct said tell_take_back(struct reconcile *r)
 {
         struct said said = { .n = r->n_events - r->n_events_before };
@@ -66,7 +66,7 @@ static void set_condition(struct reconcile *r, const struct condition *c)
         r->xr.object = conditions_set(r->arena, r->xr.object, &marked, 1);
 }
 
-/* The engine's own conditions say which generation they speak of. */
+/* The engine's own conditions have observedGeneration. */
 void tell_condition(struct reconcile *r, const char *type, enum condition_status status, const char *reason,
                     struct str message)
 {
@@ -98,7 +98,7 @@ static enum condition_status status_of(int32_t wire)
         return wire == 2 ? CONDITION_TRUE : wire == 3 ? CONDITION_FALSE : CONDITION_UNKNOWN;
 }
 
-/* Claims copy the conditions whose types are listed. */
+/* Adds the type to claimConditionTypes: claims copy the conditions whose types are listed there. */
 static void show_claim(struct reconcile *r, struct str type)
 {
         const struct value *status = value_get(r->xr.object, STR("status"));
@@ -114,7 +114,8 @@ static void show_claim(struct reconcile *r, struct str type)
         r->xr.object = value_with(r->arena, r->xr.object, STR("status"), status);
 }
 
-/* Of several steps that speak of one type the last has the word, so that nothing changes back and forth in one run. */
+/* If several steps return a condition of one type, the last one wins, so that the condition does not change back and forth in one
+ * run. */
 static const struct fn_condition *last_word(const struct reconcile *r, size_t i)
 {
         for (size_t j = r->n_conditions; j-- > i;)
@@ -137,7 +138,7 @@ void tell_function_conditions(struct reconcile *r)
                 if (condition_is_system(c->type))
                         continue;
                 set_condition(r, &condition);
-                if (r->xr.is_legacy && r->conditions[i].target == FN_TARGET_COMPOSITE_AND_CLAIM)
+                if (composite_has(&r->xr, STR("claimRef")) && r->conditions[i].target == FN_TARGET_COMPOSITE_AND_CLAIM)
                         show_claim(r, c->type);
         }
 }
@@ -150,7 +151,7 @@ static bool was_returned(const struct reconcile *r, struct str type)
         return false;
 }
 
-/* What functions said before and could not say now is unknown; since when is not. */
+/* Conditions that a function set earlier but did not return now become Unknown; lastTransitionTime is kept. */
 void tell_unknown(struct reconcile *r)
 {
         const struct value *conditions = value_find(r->xr.object, "status", "conditions");
@@ -216,9 +217,12 @@ void tell_synced(struct reconcile *r)
 
 void tell_ready(struct reconcile *r)
 {
-        struct str names = names_where(r, false);
+        struct str names = names_where(r, false), missing = publish_missing_keys(r);
 
-        if (r->ready == FN_READY_FALSE)
+        if (missing.n && (names.n == 0 || r->ready == FN_READY_TRUE))
+                tell_condition(r, "Ready", CONDITION_FALSE, "Creating",
+                               arena_printf(r->arena, "Waiting for connection details: %.*s", STR_ARG(missing)));
+        else if (r->ready == FN_READY_FALSE)
                 tell_condition(r, "Ready", CONDITION_FALSE, "Creating", STR(""));
         else if (r->ready == FN_READY_TRUE || names.n == 0)
                 tell_condition(r, "Ready", CONDITION_TRUE, "Available", STR(""));

@@ -1,8 +1,8 @@
-/* What is watched although it is not composed: status.watchedResourceRefs (spec/seeds 2). */
+/* Resources that are watched but not composed: status.watchedResourceRefs (docs/spec/seeds 2). */
 #include "reconcile-state.h"
 
-/* What the steps watch, all of them together; what they may not watch is told. */
-void collect_watches(struct reconcile *r, const struct step_record *record)
+/* Collects the resources that all steps watch. Each resource that a step may not watch becomes a warning event. */
+void reconcile_collect_watches(struct reconcile *r, const struct step_record *record)
 {
         struct fn_watch *all = ARENA_NEW_ARRAY(r->arena, struct fn_watch, r->n_watched + record->n_watched + 1);
 
@@ -12,8 +12,8 @@ void collect_watches(struct reconcile *r, const struct step_record *record)
                 reconcile_event(r, true, STR("ComposeResources"),
                                 "Pipeline step \"%.*s\": cannot watch %.*s %.*s \"%.*s%s%.*s\", which the step did not "
                                 "ask for in this run",
-                                STR_ARG(record->step), STR_ARG(w->api_version), STR_ARG(w->kind), STR_ARG(w->namespace),
-                                w->namespace.n ? "/" : "", STR_ARG(w->name));
+                                STR_ARG(record->step), STR_ARG(w->api_version), STR_ARG(w->kind), STR_ARG(w->ns),
+                                w->ns.n ? "/" : "", STR_ARG(w->name));
         }
         if (record->n_watched == 0)
                 return;
@@ -37,14 +37,14 @@ static struct value watched_value(struct reconcile *r)
                 object_builder_add(&b, STR("apiVersion"), value_of_str(w->api_version));
                 object_builder_add(&b, STR("kind"), value_of_str(w->kind));
                 object_builder_add(&b, STR("name"), value_of_str(w->name));
-                if (w->namespace.n)
-                        object_builder_add(&b, STR("namespace"), value_of_str(w->namespace));
+                if (w->ns.n)
+                        object_builder_add(&b, STR("namespace"), value_of_str(w->ns));
                 array_builder_add(&list, object_builder_finish(&b));
         }
         return array_builder_finish(&list);
 }
 
-/* Which resources are watched is the engine's word, not a function's: one that returns the status it was shown changes nothing. */
+/* The engine alone sets watchedResourceRefs: a function that returns the observed status cannot change it. */
 const struct value *reconcile_with_watched(struct reconcile *r, const struct value *object)
 {
         const struct value *status = value_get(object, STR("status"));

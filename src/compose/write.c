@@ -1,12 +1,7 @@
-/* What a reconcile writes: only what changes something (DESIGN 5.1). A render writes everything, for its output is what was written. */
+/* The writes of a reconcile. With the policy skips_noops, writes that change nothing are skipped. */
 #include "reconcile-state.h"
 
 #include "predict.h"
-
-static bool is_render(const struct reconcile *r)
-{
-        return r->options->revision;
-}
 
 static bool is_same(const struct value *a, const struct value *b)
 {
@@ -44,11 +39,11 @@ int reconcile_put_status(struct reconcile *r, struct err *err)
                 .manager = MANAGER_CONTROLLER,
         };
 
-        if (is_render(r))
+        if (!r->options->policies->skips_noops)
                 return reconcile_put(r, STR("status"), err);
         if (is_same(value_get(r->xr.object, STR("status")), value_get(r->live, STR("status"))))
                 return 0;
-        /* What the schema does not know is dropped again, so it may still be what is there. */
+        /* The API prunes unknown fields, so the result may equal the stored status. */
         if (predict_is_noop(r->options->cluster, r->run, &req, r->live))
                 return 0;
         return reconcile_put(r, STR("status"), err);
@@ -68,7 +63,7 @@ static struct write_request apply_request(const struct value *object, struct str
         };
 }
 
-/* Whether live is the object that a request is about, in the version of the request. */
+/* Whether live is the object that the request names, in the same version. */
 static bool is_of(const struct value *live, const struct object_key *key)
 {
         struct object_key there;
@@ -86,7 +81,8 @@ int reconcile_apply(struct reconcile *r, const struct value *object, struct str 
         struct write_result result;
         int e;
 
-        if (!is_render(r) && is_of(live, &req.key) && predict_is_noop(r->options->cluster, r->run, &req, live)) {
+        if (r->options->policies->skips_noops && is_of(live, &req.key) &&
+            predict_is_noop(r->options->cluster, r->run, &req, live)) {
                 *ret = live;
                 return 0;
         }
@@ -98,7 +94,7 @@ int reconcile_apply(struct reconcile *r, const struct value *object, struct str 
 
 /* --- The status that functions want --- */
 
-/* What the manager of the status has applied, conditions aside. */
+/* The fields that the status manager has applied, without conditions. */
 static const struct value *applied_fields(struct arena *a, const struct value *object)
 {
         VALUE_FOREACH_ITEM (entry, value_get(meta(object), STR("managedFields"))) {
@@ -130,8 +126,8 @@ static const struct value *without_conditions(struct arena *a, const struct valu
                                    : value_without(a, object, STR("status"));
 }
 
-/* The apply repeats the conditions that there are, which are written behind it in any case. That it would come to own them too is no
- * reason to write. */
+/* Whether the apply would change nothing. It repeats the existing conditions, which are written after it in any case; taking
+ * ownership of these conditions is no reason to write. */
 static bool is_applied(struct reconcile *r, const struct write_request *req)
 {
         _cleanup_arena_ struct arena scratch;
@@ -164,7 +160,7 @@ int reconcile_apply_status(struct reconcile *r, const struct value *wanted, bool
         struct write_result result;
         int e;
 
-        if (!is_render(r) && !brings_conditions && is_applied(r, &req)) {
+        if (r->options->policies->skips_noops && !brings_conditions && is_applied(r, &req)) {
                 reconcile_adopt(r, r->live);
                 return 0;
         }

@@ -5,7 +5,7 @@
 
 #define MAX_NAME 63 /* names of composites become label values */
 
-/* What Crossplane puts into the schemas of composites and claims. */
+/* The fields that Crossplane adds to the schemas of composites and claims. */
 #define NAME_REF "{\"type\":\"object\",\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\"}}}"
 #define LABEL_SELECTOR                                                                                              \
         "{\"type\":\"object\",\"required\":[\"matchLabels\"],\"properties\":{\"matchLabels\":{\"type\":\"object\"," \
@@ -14,12 +14,12 @@
         "\"compositionRef\":" NAME_REF ",\"compositionSelector\":" LABEL_SELECTOR                  \
         ",\"compositionRevisionRef\":" NAME_REF ",\"compositionRevisionSelector\":" LABEL_SELECTOR \
         ",\"compositionUpdatePolicy\":{\"type\":\"string\",\"enum\":[\"Automatic\",\"Manual\"]}"
-#define RESOURCE_REFS(namespace)                                                                                       \
+#define RESOURCE_REFS(ns)                                                                                              \
         "\"resourceRefs\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\","   \
         "\"required\":["                                                                                               \
         "\"apiVersion\",\"kind\"],\"properties\":{\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\"}" \
         ",\"name\":{"                                                                                                  \
-        "\"type\":\"string\"}" namespace "}}}"
+        "\"type\":\"string\"}" ns "}}}"
 #define WITH_NAMESPACE ",\"namespace\":{\"type\":\"string\"}"
 
 static const char legacy_spec[] =
@@ -42,6 +42,33 @@ static const char claim_spec[] =
         "\"string\"},\"kind\":{\"type\":\"string\"},\"name\":{\"type\":\"string\"}}},"
         "\"writeConnectionSecretToRef\":" NAME_REF "}";
 
+#define COMPOSED_REFS                                                                                                \
+        "\"composedRefs\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\"," \
+        "\"required\":[\"apiVersion\",\"kind\",\"name\"],\"properties\":{\"apiVersion\":{\"type\":\"string\"},"      \
+        "\"kind\":{\"type\":\"string\"},\"name\":{\"type\":\"string\"}}}}"
+/* A reference may be a list of one, which no structural schema can say beside an object: first_design_validate checks it. */
+#define LOOSE_REF(text) "{\"description\":\"" text "\",\"x-kubernetes-preserve-unknown-fields\":true}"
+#define SELECTION                                                                                                   \
+        "\"compositionRef\":" LOOSE_REF(                                                                            \
+                "The Composition: an object with a name, or a list of one such object.") ",\"compositionSelector\"" \
+                                                                                         ":" LABEL_SELECTOR
+
+/* The first design (docs/spec/seeds 5). */
+static const char application_spec[] = "{" SELECTION "," COMPOSED_REFS "}";
+static const char infrastructure_spec[] =
+        "{" SELECTION "," COMPOSED_REFS ","
+        "\"requirementRef\":{\"type\":\"object\",\"required\":[\"apiVersion\",\"kind\",\"namespace\",\"name\"],"
+        "\"properties\":{\"apiVersion\":{\"type\":\"string\"},\"kind\":{\"type\":\"string\"},\"namespace\":{\"type\":"
+        "\"string\"},\"name\":{\"type\":\"string\"}}},"
+        "\"writeConnectionSecretToRef\":{\"type\":\"object\",\"required\":[\"name\",\"namespace\"],\"properties\":{"
+        "\"name\":{\"type\":\"string\"},\"namespace\":{\"type\":\"string\"}}},"
+        "\"reclaimPolicy\":{\"type\":\"string\",\"enum\":[\"Delete\",\"Retain\"]}}";
+static const char requirement_spec[] =
+        "{" SELECTION
+        ",\"resourceRef\":" LOOSE_REF("The required resource: an object with apiVersion, kind and name, or a list of "
+                                      "one such object.") ","
+                                                          "\"writeConnectionSecretToRef\":" NAME_REF "}";
+
 #define CONDITIONS                                                                                                    \
         "\"conditions\":{\"description\":\"Conditions of the "                                                        \
         "resource.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"map\","                                          \
@@ -53,7 +80,8 @@ static const char claim_spec[] =
         "\"string\"},"                                                                                                \
         "\"observedGeneration\":{\"type\":\"integer\",\"format\":\"int64\"}}}}"
 
-/* Ours: what changes of re-run a composite (spec/seeds 2). Upstream's schemas do not have it. */
+/* Our own field: resources whose changes start a reconcile of the composite (docs/spec/seeds 2). Upstream's schemas do not have
+ * it. */
 #define WATCHED                                                                                                      \
         ",\"watchedResourceRefs\":{\"description\":\"Resources whose changes are looked at although they are not "   \
         "composed.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\","       \
@@ -87,18 +115,28 @@ static const char claim_status[] = "{" CONDITIONS LEGACY_STATUS "}";
 
 static const char legacy_columns[] = COMPOSITE_COLUMNS(".spec");
 static const char modern_columns[] = COMPOSITE_COLUMNS(".spec.crossplane");
+
+#define COMPOSITION_COLUMN(path) COLUMN("COMPOSITION", "string", path ".compositionRef.name")
+#define SECRET_COLUMN(path)      COLUMN("CONNECTION-SECRET", "string", path ".writeConnectionSecretToRef.name")
+
+static const char application_columns[] =
+        "[" STATUS_COLUMNS "," COMPOSITION_COLUMN(".spec.application") "," AGE_COLUMN "]";
+static const char infrastructure_columns[] =
+        "[" STATUS_COLUMNS
+        "," COMPOSITION_COLUMN(".spec.infrastructure") "," SECRET_COLUMN(".spec.infrastructure") "," AGE_COLUMN "]";
+
 static const char claim_columns[] =
         "[" STATUS_COLUMNS
         "," COLUMN("CONNECTION-SECRET", "string", ".spec.writeConnectionSecretToRef.name") "," AGE_COLUMN "]";
 
-/* What one CRD is made of. */
+/* The input for one CRD. */
 struct recipe {
         struct arena *arena;
         const struct value *xrd;
         const struct value *names;
         const char *category;
         bool is_namespaced;
-        bool is_modern; /* machinery under spec.crossplane */
+        const struct places *places; /* where the engine's fields are */
         const char *spec;
         const char *status;
         const char *columns;
@@ -126,6 +164,27 @@ enum xrd_scope xrd_scope(const struct value *xrd)
         if (scope.n == 0)
                 return str_equal(gvk_of(xrd).version, STR("v2")) ? XRD_NAMESPACED : XRD_LEGACY_CLUSTER;
         return str_equal(scope, STR("LegacyCluster")) ? XRD_LEGACY_CLUSTER : XRD_CLUSTER;
+}
+
+static struct str machinery_of(const struct value *xrd)
+{
+        return value_str(value_find(xrd, "spec", "machinery"));
+}
+
+const struct places *xrd_places(const struct value *xrd)
+{
+        struct str machinery = machinery_of(xrd);
+
+        if (str_equal(machinery, STR("Application")))
+                return &places_application;
+        if (str_equal(machinery, STR("Infrastructure")))
+                return &places_infrastructure;
+        return xrd_scope(xrd) == XRD_LEGACY_CLUSTER ? &places_legacy : &places_modern;
+}
+
+const struct places *xrd_claim_places(const struct value *xrd)
+{
+        return str_equal(machinery_of(xrd), STR("Infrastructure")) ? &places_requirement : &places_claim;
 }
 
 static struct str referenceable_version(const struct value *xrd)
@@ -160,7 +219,7 @@ bool xrd_claim_gvk(const struct value *xrd, struct gvk *ret)
 
 /* --- Schemas --- */
 
-/* Takes the members of the list that the schema has. */
+/* Copies the members with these names, if `from` has them. */
 static void copy_members(struct object_builder *b, const struct value *from, const char *const *names)
 {
         for (; *names; names++) {
@@ -184,7 +243,7 @@ static const struct value *injected_spec(const struct recipe *r)
         const struct value *policy = value_get(properties, STR("compositionUpdatePolicy"));
         const struct value *deletion = value_get(properties, STR("compositeDeletePolicy"));
 
-        if (r->update_policy)
+        if (r->update_policy && policy)
                 properties = value_with(r->arena, properties, STR("compositionUpdatePolicy"),
                                         value_with(r->arena, policy, STR("default"), r->update_policy));
         if (r->delete_policy && deletion)
@@ -195,17 +254,18 @@ static const struct value *injected_spec(const struct recipe *r)
 
 static const struct value *with_machinery(const struct recipe *r, const struct value *properties)
 {
-        struct object_builder crossplane;
+        struct object_builder machinery;
 
-        if (!r->is_modern)
+        if (r->places->under.n == 0)
                 return overlay(r->arena, properties, injected_spec(r));
-        object_builder_init(&crossplane, r->arena, 3);
-        object_builder_add(&crossplane, STR("type"), value_of_literal("object"));
-        object_builder_add(&crossplane, STR("description"),
-                           value_of_literal("Configures how Crossplane will reconcile this composite resource"));
-        object_builder_add(&crossplane, STR("properties"), *injected_spec(r));
-        return value_with(r->arena, properties, STR("crossplane"),
-                          value_put(r->arena, object_builder_finish(&crossplane)));
+        object_builder_init(&machinery, r->arena, 3);
+        object_builder_add(&machinery, STR("type"), value_of_literal("object"));
+        object_builder_add(&machinery, STR("description"),
+                           value_of_str(arena_printf(r->arena, "Configures how Crossplane will reconcile this %s",
+                                                     r->places->design)));
+        object_builder_add(&machinery, STR("properties"), *injected_spec(r));
+        return value_with(r->arena, properties, r->places->under,
+                          value_put(r->arena, object_builder_finish(&machinery)));
 }
 
 static struct value spec_schema(const struct recipe *r, const struct value *given)
@@ -411,25 +471,43 @@ static const struct value *policy_of(const struct value *xrd, struct str key)
         return value_is_string(policy) ? policy : NULL;
 }
 
+/* What a CRD gets for each table of places. */
+static const struct ingredients {
+        const struct places *places;
+        const char *spec, *status, *columns;
+        const char *cluster_spec; /* for cluster scoped kinds; NULL: spec */
+} ingredients[] = {
+        { &places_legacy, legacy_spec, legacy_status, legacy_columns, NULL },
+        { &places_modern, namespaced_spec, modern_status, modern_columns, cluster_spec },
+        { &places_application, application_spec, modern_status, application_columns, NULL },
+        { &places_infrastructure, infrastructure_spec, legacy_status, infrastructure_columns, NULL },
+        { &places_claim, claim_spec, claim_status, claim_columns, NULL },
+        { &places_requirement, requirement_spec, claim_status, infrastructure_columns, NULL },
+};
+
+static const struct ingredients *ingredients_for(const struct places *places)
+{
+        size_t i = 0;
+
+        while (ingredients[i].places != places)
+                i++;
+        return &ingredients[i];
+}
+
 int xrd_composite_crd(struct arena *a, const struct value *xrd, const struct value **ret, struct err *err)
 {
-        static const char *const specs[] = {
-                [XRD_LEGACY_CLUSTER] = legacy_spec,
-                [XRD_NAMESPACED] = namespaced_spec,
-                [XRD_CLUSTER] = cluster_spec,
-        };
+        const struct ingredients *with = ingredients_for(xrd_places(xrd));
         enum xrd_scope scope = xrd_scope(xrd);
-        bool is_legacy = scope == XRD_LEGACY_CLUSTER;
         struct recipe r = {
                 .arena = a,
                 .xrd = xrd,
                 .names = value_find(xrd, "spec", "names") ?: &value_empty_object,
                 .category = "composite",
                 .is_namespaced = scope == XRD_NAMESPACED,
-                .is_modern = !is_legacy,
-                .spec = specs[scope],
-                .status = is_legacy ? legacy_status : modern_status,
-                .columns = is_legacy ? legacy_columns : modern_columns,
+                .places = with->places,
+                .spec = scope == XRD_CLUSTER && with->cluster_spec ? with->cluster_spec : with->spec,
+                .status = with->status,
+                .columns = with->columns,
                 .update_policy = policy_of(xrd, STR("defaultCompositionUpdatePolicy")),
         };
         int e = make_crd(&r, meta_name(xrd), ret, err);
@@ -438,7 +516,7 @@ int xrd_composite_crd(struct arena *a, const struct value *xrd, const struct val
                      : 0;
 }
 
-/* A claim must not be called as its composite is. */
+/* A claim's names must differ from those of its composite. */
 static int check_claim_names(const struct value *claim, const struct value *composite, struct err *err)
 {
         static const char *const names[] = { "kind", "plural", "singular", "listKind" };
@@ -458,26 +536,29 @@ static int check_claim_names(const struct value *claim, const struct value *comp
 int xrd_claim_crd(struct arena *a, const struct value *xrd, const struct value **ret, struct err *err)
 {
         const struct value *names = value_find(xrd, "spec", "claimNames");
+        const struct ingredients *with = ingredients_for(xrd_claim_places(xrd));
         struct recipe r = {
                 .arena = a,
                 .xrd = xrd,
                 .names = names,
                 .category = "claim",
                 .is_namespaced = true,
-                .spec = claim_spec,
-                .status = claim_status,
-                .columns = claim_columns,
+                .places = with->places,
+                .spec = with->spec,
+                .status = with->status,
+                .columns = with->columns,
                 .delete_policy = policy_of(xrd, STR("defaultCompositeDeletePolicy")),
         };
         struct str name;
         int e = check_claim_names(names, value_find(xrd, "spec", "names"), err);
 
         if (e < 0)
-                return err_wrap(err, "invalid resource claim names");
+                return err_wrap(err, "invalid resource %s names", with->places->design);
         name = arena_printf(a, "%.*s.%.*s", STR_ARG(value_str(value_get(names, STR("plural")))),
                             STR_ARG(value_str(value_find(xrd, "spec", "group"))));
         e = make_crd(&r, name, ret, err);
-        return e < 0 ? err_wrap(err, "cannot generate CRD for \"Composite Resource Claim\" \"%.*s\"",
+        return e < 0 ? err_wrap(err, "cannot generate CRD for \"%s\" \"%.*s\"",
+                                with->places == &places_requirement ? "Requirement" : "Composite Resource Claim",
                                 STR_ARG(meta_name(xrd)))
                      : 0;
 }

@@ -1,11 +1,12 @@
-/* Which resources a step may ask for (spec/seeds 2): decided on the request alone, before anything is fetched. */
+/* Decides which resources a step may ask for (docs/spec/seeds 2). The decision uses only the requirement, before anything is
+ * fetched. */
 #include "fetch.h"
 
 #include "buf.h"
 #include "regex.h"
 
-/* A pattern must match the whole text; `*` alone means any. One that does not compile matches nothing: it was refused when the
- * Composition was written, and what slips past that must not open a door. */
+/* A pattern must match the whole text; `*` alone matches everything. An invalid pattern matches nothing: it is refused when the
+ * Composition is written, and if one gets past that check, it must not allow access. */
 static bool pattern_matches(struct arena *a, const struct value *pattern, struct str text)
 {
         _cleanup_(regex_freep)
@@ -40,7 +41,7 @@ static bool labels_match(struct arena *a, const struct value *rule, const struct
         return true;
 }
 
-/* Also under the other name of a version that has one. */
+/* Also tries the alternative name of a version that has one. */
 static bool version_matches(struct arena *a, const struct value *pattern, const struct fn_selector *s)
 {
         struct gvk gvk = { .kind = s->kind }, other;
@@ -72,8 +73,8 @@ static void append_selector(struct buf *b, const struct fn_selector *s)
         for (size_t i = 0; i < s->n_labels; i++)
                 buf_appendf(b, "%s%.*s=%.*s", i ? "," : " with labels ", STR_ARG(s->labels[i].key),
                             STR_ARG(s->labels[i].value));
-        if (s->namespace.p)
-                buf_appendf(b, " in namespace \"%.*s\"", STR_ARG(s->namespace));
+        if (s->ns.p)
+                buf_appendf(b, " in namespace \"%.*s\"", STR_ARG(s->ns));
 }
 
 static int refuse(const struct step *step, const struct fn_selector *selector, const char *why, struct err *err)
@@ -90,14 +91,15 @@ static int refuse(const struct step *step, const struct fn_selector *selector, c
 int fetch_check(const struct step_context *c, const struct step *step, const struct fn_selector *selector,
                 struct err *err)
 {
-        if (c->policy == EXTRA_RESOURCES_OFF)
+        if (c->options.extra_resources == EXTRA_RESOURCES_OFF)
                 return refuse(step, selector, "extra resources are switched off (--extra-resources-policy=off)", err);
         if (!step->allowed_extra_resources)
-                return c->policy == EXTRA_RESOURCES_ALLOW ? 0
-                                                          : refuse(step, selector,
-                                                                   "the step has no allowedExtraResources, which "
-                                                                   "--extra-resources-policy=deny asks for",
-                                                                   err);
+                return c->options.extra_resources == EXTRA_RESOURCES_ALLOW
+                               ? 0
+                               : refuse(step, selector,
+                                        "the step has no allowedExtraResources, which "
+                                        "--extra-resources-policy=deny asks for",
+                                        err);
         VALUE_FOREACH_ITEM (rule, step->allowed_extra_resources)
                 if (rule_matches(c->run->arena, rule, selector))
                         return 0;

@@ -22,7 +22,7 @@ struct fn_selector selector_of(struct arena *a, const struct value *requirement)
                 .name = value_str(value_get(requirement, STR("requirementName"))),
                 .api_version = value_str(value_get(requirement, STR("apiVersion"))),
                 .kind = value_str(value_get(requirement, STR("kind"))),
-                .namespace = optional(value_get(requirement, STR("namespace"))),
+                .ns = optional(value_get(requirement, STR("namespace"))),
                 .match_name = optional(value_get(requirement, STR("name"))),
                 .has_labels = value_count(labels) > 0,
         };
@@ -35,7 +35,7 @@ struct fn_selector selector_of(struct arena *a, const struct value *requirement)
         return s;
 }
 
-/* --- What was read --- */
+/* --- Recording reads --- */
 
 static void note(struct step_state *s, enum step_read read, const struct fn_selector *selector,
                  const struct fn_resources *found)
@@ -72,10 +72,10 @@ static int find_kind(struct step_context *c, const struct fn_selector *selector,
 
 static struct str namespace_of(const struct kind *kind, const struct fn_selector *selector)
 {
-        return kind->is_namespaced && selector->namespace.p ? selector->namespace : STR("");
+        return kind->is_namespaced && selector->ns.p ? selector->ns : STR("");
 }
 
-/* Both fill in the namespace that they look in. */
+/* Both functions set the selector's namespace to the one that they read. */
 
 static int fetch_by_name(struct step_context *c, struct fn_selector *selector, struct fn_resources *ret,
                          struct err *err)
@@ -88,7 +88,7 @@ static int fetch_by_name(struct step_context *c, struct fn_selector *selector, s
 
         if (r < 0)
                 return r;
-        get.key.namespace = selector->namespace = namespace_of(kind, selector);
+        get.key.ns = selector->ns = namespace_of(kind, selector);
         get.key.name = selector->match_name;
         r = cluster_get(c->cluster, c->run, &get, &object, err);
         if (r == ERR_NOT_FOUND) {
@@ -105,7 +105,8 @@ static int fetch_by_name(struct step_context *c, struct fn_selector *selector, s
         return 0;
 }
 
-/* `namespace/name`, as one text: a slash sorts before most letters but behind a dash. */
+/* Compares `namespace/name` as one text: this differs from comparing the two parts, because a slash sorts before letters but after
+ * a dash. */
 static int compare_places(const void *a, const void *b)
 {
         const struct value *const *x = a, *const *y = b;
@@ -136,7 +137,7 @@ static struct label_selector labels_of(struct arena *a, const struct fn_selector
         for (size_t i = 0; i < selector->n_labels; i++)
                 p[i] = (struct label_requirement) {
                         .key = selector->labels[i].key,
-                        .operator= SELECT_EQUALS,
+                        .op = SELECT_EQUALS,
                         .values = &selector->labels[i].value,
                         .n_values = 1,
                 };
@@ -157,14 +158,14 @@ static int fetch_by_labels(struct step_context *c, struct fn_selector *selector,
 
         if (r < 0)
                 return r;
-        list.namespace = selector->namespace = namespace_of(kind, selector);
+        list.ns = selector->ns = namespace_of(kind, selector);
         r = cluster_list(c->cluster, c->run, &list, &found, err);
         if (r < 0)
                 return r;
         values = ARENA_NEW_ARRAY(a, const struct value *, found.n + 1);
         items = ARENA_NEW_ARRAY(a, struct fn_resource, found.n + 1);
         for (size_t i = 0; i < found.n; i++)
-                values[i] = found.values[i];
+                values[i] = object_list_value(&found, i, a);
         qsort(values, found.n, sizeof(*values), compare_places);
         for (size_t i = 0; i < found.n; i++)
                 items[i].object.value = values[i];
@@ -179,8 +180,8 @@ int fetch_resources(struct step_state *s, const struct fn_selector *selector, st
         int r;
 
         *ret = (struct fn_resources) { .name = selector->name };
-        if (s->c->on_fetch)
-                s->c->on_fetch(s->c->on_fetch_arg, s->step, selector);
+        if (s->c->hooks.on_fetch)
+                s->c->hooks.on_fetch(s->c->hooks.arg, s->step, selector);
         r = place.match_name.p ? fetch_by_name(s->c, &place, ret, err) : fetch_by_labels(s->c, &place, ret, err);
         note(s, STEP_READ_RESOURCES, &place, ret);
         if (r < 0)
@@ -191,7 +192,7 @@ int fetch_resources(struct step_state *s, const struct fn_selector *selector, st
 
 /* --- Schemas --- */
 
-/* The version's schema in the CRD, with the kind it is for, as OpenAPI documents have it. */
+/* The version's schema in the CRD, with its group, version and kind, as in OpenAPI documents. */
 static const struct value *schema_of_crd(struct arena *a, const struct value *crd, struct gvk gvk)
 {
         struct object_builder b;
@@ -247,8 +248,8 @@ int fetch_schema(struct step_state *s, const struct fn_selector *selector, struc
         if (r < 0)
                 return err_wrap(err, "cannot parse apiVersion %s", go_quote(step_arena(s), selector->api_version).p);
         note(s, STEP_READ_SCHEMA, selector, NULL);
-        if (s->c->find_schema)
-                return s->c->find_schema(s->c->find_schema_arg, s->c->run, gvk, &ret->openapi.value, err);
+        if (s->c->hooks.find_schema)
+                return s->c->hooks.find_schema(s->c->hooks.arg, s->c->run, gvk, &ret->openapi.value, err);
         return find_crd_schema(s->c, gvk, &ret->openapi.value, err);
 }
 
@@ -264,12 +265,12 @@ static int fetch_secret(struct step_state *s, const struct value *reference, str
         struct fn_selector place = {
                 .api_version = STR("v1"),
                 .kind = STR("Secret"),
-                .namespace = value_str(value_get(reference, STR("namespace"))),
+                .ns = value_str(value_get(reference, STR("namespace"))),
                 .match_name = value_str(value_get(reference, STR("name"))),
         };
 
         note(s, STEP_READ_CREDENTIALS, &place, NULL);
-        return secret_fetch(s->c->cluster, s->c->run, place.namespace, place.match_name, ret, err);
+        return secret_fetch(s->c->cluster, s->c->run, place.ns, place.match_name, ret, err);
 }
 
 int fetch_credentials(struct step_state *s, struct fn_request *req, struct err *err)
@@ -309,7 +310,7 @@ static int composite_namespace(struct step_context *c, struct str *ret, struct e
         return r;
 }
 
-/* The reference, as what is read: its namespace is filled in. */
+/* Reads the referenced object. Fills in the namespace of the reference, for the record of reads. */
 static int get_input(struct step_state *s, struct fn_selector *place, struct fn_struct *ret, struct err *err)
 {
         struct get_request get = { .key.name = place->match_name };
@@ -317,8 +318,8 @@ static int get_input(struct step_state *s, struct fn_selector *place, struct fn_
         int r = find_kind(s->c, place, &kind, &get.key.gvk, err);
 
         if (r >= 0 && kind->is_namespaced) {
-                r = composite_namespace(s->c, &place->namespace, err);
-                if (r >= 0 && place->namespace.n == 0)
+                r = composite_namespace(s->c, &place->ns, err);
+                if (r >= 0 && place->ns.n == 0)
                         r = err_set(
                                 err, ERR_INVALID,
                                 "its kind is namespaced, and the composite resource has no namespace to find it in: "
@@ -326,7 +327,7 @@ static int get_input(struct step_state *s, struct fn_selector *place, struct fn_
         }
         if (r < 0)
                 return r;
-        get.key.namespace = place->namespace;
+        get.key.ns = place->ns;
         *ret = (struct fn_struct) { 0 };
         return cluster_get(s->c->cluster, s->c->run, &get, &ret->object, err);
 }
@@ -337,7 +338,7 @@ int fetch_input(struct step_state *s, struct fn_struct *input, struct err *err)
         struct fn_selector place = {
                 .api_version = value_str(value_get(reference, STR("apiVersion"))),
                 .kind = value_str(value_get(reference, STR("kind"))),
-                .namespace = STR(""),
+                .ns = STR(""),
                 .match_name = value_str(value_get(reference, STR("name"))),
         };
         int r;

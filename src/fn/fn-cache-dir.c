@@ -18,7 +18,7 @@
 #define NAME_BYTES  64
 #define TEMPORARY   ".tmp-"
 #define NS_PER_S    1000000000
-#define ABANDONED_S 600 /* nobody writes one file for so long */
+#define ABANDONED_S 600 /* a temporary file of this age is abandoned */
 
 /* --- The directory --- */
 
@@ -82,7 +82,7 @@ int fn_cache_dir_scan(int fd, void (*found)(void *arg, struct str name, size_t s
 
         if (!d)
                 return err_set_errno(err, errno, "cannot list the cache directory");
-        TAKE_FD(own); /* closedir closes it */
+        TAKE_FD(own); /* closedir closes the descriptor */
         while ((item = readdir(d))) {
                 struct str name = str_from(item->d_name);
                 struct stat st;

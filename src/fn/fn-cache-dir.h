@@ -1,19 +1,19 @@
-/* The files of a response cache: names are 64 hexadecimal digits, contents as in fn-cache-entry.h. A file's time of modification is the
- * deadline of its response, so that what has expired is found without reading.
+/* The files of a response cache: names are 64 hexadecimal digits, contents as in fn-cache-entry.h. A file's modification time is
+ * the deadline of its response, so that expired files are found without reading them.
  *
- * Files are written beside their name and moved to it, so that a reader sees all of one or none. They are not synced: a file that a
- * crash has cut short is found out by its digest. Private to the cache. */
+ * Files are written under a temporary name and renamed, so that a reader sees either a whole file or none. They are not synced: the
+ * digest detects a file that a crash has truncated. Private to the cache. */
 #pragma once
 
 #include "err.h"
 
 struct bytes;
 
-/* Opens the directory, which is made if it is not there; its parent must exist. One that others can write to is refused: what is in it
- * would be believed. */
+/* Opens the directory and creates it if it is missing; its parent must exist. Refuses a directory that other users can write to,
+ * because the cache trusts its contents. */
 int fn_cache_dir_open(struct str path, int *ret_fd, struct err *err);
 
-/* Calls found for each file of the cache, and removes what writers that died have left behind. */
+/* Calls found for each file of the cache, and removes temporary files of writers that died. */
 int fn_cache_dir_scan(int fd, void (*found)(void *arg, struct str name, size_t size_bytes, int64_t deadline_ns),
                       void *arg, struct err *err);
 

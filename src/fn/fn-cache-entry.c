@@ -33,7 +33,7 @@ static void append_watch(struct buf *b, const struct fn_watch *watch)
         append_text(&contents, 1, watch->api_version);
         append_text(&contents, 2, watch->kind);
         append_text(&contents, 3, watch->name);
-        append_text(&contents, 4, watch->namespace);
+        append_text(&contents, 4, watch->ns);
         proto_append_bytes_field(b, FIELD_WATCHED, buf_str(&contents));
 }
 
@@ -72,7 +72,7 @@ static int read_deadline(struct str bytes, int64_t *ret, struct err *err)
 
 static int read_watch(struct str bytes, struct fn_watch *ret, struct err *err)
 {
-        struct str *const parts[] = { NULL, &ret->api_version, &ret->kind, &ret->name, &ret->namespace };
+        struct str *const parts[] = { NULL, &ret->api_version, &ret->kind, &ret->name, &ret->ns };
         struct proto_raw_field f;
         int r;
 

@@ -1,4 +1,4 @@
-/* One cached response as bytes: what the response cache keeps in memory and, in a frame of its own, in files.
+/* The format of a cached response: entries are kept in memory and, with a header, in files.
  *
  * An entry is a protobuf message whose first two fields are those of upstream's cache files:
  *
@@ -9,8 +9,7 @@
  *      1001  ttl       varint, nanoseconds from when it was made to the deadline
  *      1002  watched   ResourceRef, repeated: what the step watches because of it
  *
- * A file is 48 bytes and an entry. The digest finds what a crash or a disk has done to the file; the key inside finds files that were
- * moved.
+ * A file is 48 bytes and an entry. The digest detects damage by a crash or a disk; the key in the entry detects renamed files.
  *
  *      0     8 bytes   `weftfnc` and a line feed
  *      8     4 bytes   version of the format, little-endian: 1
@@ -24,11 +23,11 @@
 
 #define FN_CACHE_HEAD_BYTES 48
 
-/* The last one that an entry can have, in the year 2262. */
+/* The latest possible deadline, in the year 2262. */
 #define FN_CACHE_LAST_DEADLINE_NS (9223372035 * 1000000000ll)
 
 struct fn_cache_entry {
-        int64_t deadline_ns; /* of the wall clock, since 1970 */
+        int64_t deadline_ns; /* wall clock, since 1970 */
         int64_t ttl_ns;
         struct str key;
         struct str response; /* encoded */
@@ -38,14 +37,14 @@ struct fn_cache_entry {
 
 void fn_cache_entry_append(struct buf *b, const struct fn_cache_entry *entry);
 
-/* Everything points into the bytes. Fields that are not known are left alone. */
+/* All parts point into the bytes. Unknown fields are ignored. */
 int fn_cache_entry_read(struct arena *a, struct str bytes, struct fn_cache_entry *ret, struct err *err);
 
-/* True while the deadline has not passed. A clock that was set back to before the entry was made does not prolong its life. */
+/* True while the deadline has not passed. Setting the clock back to before the entry was made does not extend its life. */
 bool fn_cache_entry_is_fresh(const struct fn_cache_entry *entry, int64_t now_ns);
 
-/* Fills the head of a file whose entry, n bytes, stands behind it. */
+/* Fills in the header of a file whose entry, n bytes, follows the header. */
 void fn_cache_head_write(char *file, size_t n);
 
-/* The entry in a file, or an error that says what is wrong with it. */
+/* Finds the entry in a file, or returns an error that tells what is wrong with the file. */
 int fn_cache_file_read(struct str file, struct str *ret_entry, struct err *err);

@@ -19,8 +19,8 @@
 
 struct item {
         struct lru_item lru;
-        struct bytes *bytes; /* in memory; NULL for a file */
-        int64_t deadline_ns; /* as far as is known without reading it */
+        struct bytes *bytes; /* an entry in memory; NULL for a file */
+        int64_t deadline_ns; /* as known without reading the file */
         char name[NAME_BYTES];
 };
 
@@ -30,11 +30,11 @@ struct fn_cache {
         struct lru files;
         int directory; /* negative: none */
         int64_t max_ttl_ns;
-        int64_t next_sweep_ns; /* of the monotonic clock */
+        int64_t next_sweep_ns; /* monotonic clock */
         struct fn_cache_stats stats;
 };
 
-/* Items that have left a list under the mutex; what they still need is done without it. */
+/* Items that were removed from a list under the mutex; their files are removed and they are freed without the mutex. */
 struct leavers {
         VEC(struct item *) items;
 };
@@ -75,7 +75,7 @@ static void leave(struct fn_cache *c, struct lru_item *i, struct leavers *leaver
         c->stats.bytes_deleted += i->size_bytes;
 }
 
-/* One that is replaced needs nothing but to be freed: its file is the new one's. */
+/* A replaced item is only freed: its file was overwritten by the new one. */
 static void put(struct fn_cache *c, struct lru *l, struct item *item, struct leavers *leavers)
 {
         struct lru_item *i = lru_put(l, &item->lru);
@@ -99,7 +99,7 @@ static void take_expired(struct fn_cache *c, struct lru *l, int64_t now, struct 
         }
 }
 
-/* --- Without it --- */
+/* --- Without the mutex --- */
 
 static void let_go(struct fn_cache *c, struct leavers *leavers)
 {
@@ -184,7 +184,7 @@ void fn_cache_free(struct fn_cache *c)
         free(c);
 }
 
-/* The text that an entry keeps and the name that is made of it. Names of objects have no NUL in them. */
+/* Makes the key's text, which the entry keeps, and the entry's name, its digest. Names of objects contain no NUL. */
 static struct str key_text(struct arena *a, const struct fn_cache_key *key, char ret_name[NAME_BYTES])
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0), name = BUF_INIT(0);
@@ -212,12 +212,12 @@ static struct bytes *find_in_memory(struct fn_cache *c, struct str name)
         i = lru_get(&c->memory, name);
         if (i)
                 bytes = bytes_ref(item_of(i)->bytes);
-        lru_get(&c->files, name); /* what is used from memory is used */
+        lru_get(&c->files, name); /* a hit in memory also counts as use of the file */
         mutex_unlock(&c->mutex);
         return bytes;
 }
 
-/* What cannot be used any more, or never could, goes from both places. */
+/* Removes an unusable entry, expired or invalid, from memory and from the files. */
 static void forget(struct fn_cache *c, struct str name, bool is_error)
 {
         struct lru *const lists[] = { &c->memory, &c->files };
@@ -239,7 +239,7 @@ static void forget(struct fn_cache *c, struct str name, bool is_error)
                 fn_cache_dir_remove(c->directory, name);
 }
 
-/* The entry's bytes in a file that another run or another process may have written. */
+/* The entry's bytes from a file. Another run or another process may have written the file. */
 static struct bytes *find_in_files(struct fn_cache *c, struct str name)
 {
         _cleanup_bytes_ struct bytes *file = NULL;
@@ -277,12 +277,7 @@ static void keep_in_memory(struct fn_cache *c, struct str name, struct bytes *by
         let_go(c, &leavers);
 }
 
-static void unref_bytes(void *b)
-{
-        bytes_unref(b);
-}
-
-/* Takes over the reference. */
+/* Takes over the reference to bytes. */
 static bool use(struct fn_cache *c, struct arena *a, struct bytes *bytes, struct str name, struct str key,
                 struct fn_cached *ret)
 {
@@ -291,7 +286,7 @@ static bool use(struct fn_cache *c, struct arena *a, struct bytes *bytes, struct
         bool is_ours, is_fresh;
         int r = fn_cache_entry_read(a, bytes->str, &entry, NULL);
 
-        arena_pin(a, bytes, unref_bytes);
+        arena_pin(a, bytes, bytes_unpin);
         is_ours = r >= 0 && str_equal(entry.key, key);
         is_fresh = is_ours && fn_cache_entry_is_fresh(&entry, now);
         if (is_fresh)
@@ -331,7 +326,7 @@ bool fn_cache_get(struct fn_cache *c, struct arena *a, const struct fn_cache_key
 
 /* --- Putting --- */
 
-/* Appends the entry, behind room for a file's head. */
+/* Appends the entry after room for a file's header. */
 static int make_file(struct arena *a, struct fn_cache_entry entry, const struct fn_response *rsp, struct buf *file)
 {
         _cleanup_buf_ struct buf response = BUF_INIT(LIMIT_MESSAGE_BYTES);

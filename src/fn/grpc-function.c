@@ -1,9 +1,12 @@
-/* A function at the other end of a gRPC connection. */
+/* A function that is called over gRPC. */
 #include "registry.h"
 
 #include "buf.h"
+#include "bytes.h"
 #include "fn-client.h"
 #include "tls.h"
+
+#include <stdatomic.h>
 
 struct remote {
         struct function function;
@@ -11,6 +14,7 @@ struct remote {
         struct semaphore in_flight;
         bool is_limited;
         bool names_itself;
+        int64_t patience_ms;
         char *name;
         char *revision;
 };
@@ -27,9 +31,31 @@ static void remote_free(struct function *f)
         free(r);
 }
 
-static void unref_bytes(void *b)
+#define RETRY_MS       200  /* between two tries to reach a function */
+#define MAX_BACKOFF_MS 2000 /* between two connections, for functions that are not waited for without end */
+
+/* Waits before another try to reach the function. False: the run or the patience is over, or the registry has another function. */
+static bool may_try_again(struct remote *f, struct run *run, const struct grpc_reply *reply, struct deadline patience)
 {
-        bytes_unref(b);
+        return reply->status == GRPC_UNAVAILABLE && !atomic_load(&f->function.is_replaced) &&
+               !deadline_has_passed(patience) && !deadline_has_passed(run->deadline) &&
+               thread_sleep(deadline_after_ns(RETRY_MS * INT64_C(1000000)), run->cancel) != ERR_CANCELED;
+}
+
+/* A call of a function that is not waited for without end: a function that is gone is reported soon, one that restarts is not. */
+static int call_with_patience(struct remote *f, struct run *run, struct bytes *request,
+                              struct grpc_call_options *options, struct grpc_reply *reply, struct err *err)
+{
+        struct deadline patience = deadline_after_ns(f->patience_ms * INT64_C(1000000));
+        int r;
+
+        options->fails_fast = true;
+        for (;;) {
+                r = fn_call(f->channel, request, options, run->arena, reply, err);
+                if (r >= 0 || !may_try_again(f, run, reply, patience))
+                        return r;
+                err_done(err);
+        }
 }
 
 static int call_once(struct remote *f, struct run *run, struct fn_request *req, struct fn_response *rsp,
@@ -44,10 +70,11 @@ static int call_once(struct remote *f, struct run *run, struct fn_request *req, 
         if (r < 0)
                 return r;
         request = bytes_take(&b);
-        r = fn_call(f->channel, request, &options, run->arena, &reply, err);
+        r = f->patience_ms ? call_with_patience(f, run, request, &options, &reply, err)
+                           : fn_call(f->channel, request, &options, run->arena, &reply, err);
         if (r < 0)
                 return r;
-        arena_pin(run->arena, reply.response, unref_bytes);
+        arena_pin(run->arena, reply.response, bytes_unpin);
         r = fn_response_decode(run->arena, reply.response->str, rsp, err);
         rsp->wire_request_bytes = request->str.n;
         rsp->wire_response_bytes = reply.response->str.n;
@@ -77,7 +104,9 @@ static int open_channel(const struct grpc_function_options *options, struct grpc
 {
         _cleanup_free_ char *directory = str_to_cstring(options->tls_certs_dir);
         _cleanup_free_ char *server_name = str_to_cstring(options->server_name);
-        struct grpc_channel_options channel = { .authority = options->server_name.n ? server_name : NULL };
+        struct grpc_channel_options channel = { .dialer = options->dialer,
+                                                .authority = options->server_name.n ? server_name : NULL,
+                                                .max_backoff_ms = options->patience_ms ? MAX_BACKOFF_MS : 0 };
         int r = 0;
 
         if (options->tls_certs_dir.n)
@@ -100,6 +129,7 @@ int function_grpc_new(struct str name, struct str revision, const struct grpc_fu
         f = xcalloc(1, sizeof(*f));
         f->channel = channel;
         f->names_itself = options->names_itself;
+        f->patience_ms = options->patience_ms;
         f->name = str_to_cstring(name);
         f->revision = str_to_cstring(revision);
         f->is_limited = options->max_in_flight > 0;

@@ -1,12 +1,13 @@
-/* Bytes to messages. Structs and the states of requests and responses stay bytes until someone looks; everything else is small
- * and read at once. A field of another wire type than its own counts as unknown; the last of a repeated scalar wins, repeated
- * single messages are merged, which on the wire is their concatenation. */
+/* Decodes messages. Structs and the states of requests and responses stay bytes until first use; all other parts are small and
+ * decoded at once. A field with a wrong wire type counts as unknown. Of a repeated scalar the last value counts; repeated singular
+ * messages are merged, which on the wire is their concatenation. */
 #include "message.h"
 
 #include <stdlib.h>
 
 #include "buf.h"
 #include "fn-parts.h"
+#include "fn-state.h"
 #include "proto.h"
 #include "utf8.h"
 
@@ -37,7 +38,7 @@ static bool is_varint(const struct reader *r, uint32_t number)
         return r->f.number == number && r->f.wire == PROTO_WIRE_VARINT;
 }
 
-/* p of an empty field is not NULL: it is there. */
+/* The contents of a field; p is not NULL even if it is empty, because the field is present. */
 static struct str contents(const struct reader *r)
 {
         return r->f.bytes.p ? r->f.bytes : STR("");
@@ -66,7 +67,7 @@ static void merge_message(struct reader *r, struct str *bytes)
         *bytes = str_make(joined, bytes->n + r->f.bytes.n);
 }
 
-/* Key and value of a map entry. */
+/* Reads key and value of a map entry. */
 static int read_entry(struct reader *outer, struct str *ret_key, struct str *ret_value)
 {
         struct reader r = reader_of(outer->arena, outer->f.bytes, outer->err);
@@ -83,7 +84,7 @@ static int read_entry(struct reader *outer, struct str *ret_key, struct str *ret
         return e;
 }
 
-/* Grows an array of the arena by one zeroed element at each power of two. */
+/* Adds room for one zeroed element to an array in the arena; it reallocates at each power of two. */
 static void *grow(struct arena *a, void *p, size_t n, size_t size_bytes)
 {
         void *copy;
@@ -98,7 +99,7 @@ static void *grow(struct arena *a, void *p, size_t n, size_t size_bytes)
 
 #define PUSH(a, p, n) ((p) = grow((a), (p), (n), sizeof(*(p))), &(p)[(n)++])
 
-/* Maps come in any order, and of equal keys the last counts. Every element begins with its key. */
+/* Sorts map entries: they arrive in any order, and of equal keys the last counts. Every element begins with its key. */
 struct place {
         struct str key;
         size_t i;
@@ -190,41 +191,42 @@ static int read_resource(struct arena *a, struct str bytes, struct fn_resource *
         return e;
 }
 
+static int open_resources(struct arena *a, const struct fn_state_parts *parts, struct fn_resource **ret,
+                          struct err *err)
+{
+        struct fn_resource *resources = ARENA_NEW_ARRAY(a, struct fn_resource, parts->n + 1);
+        int e = 0;
+
+        for (size_t i = 0; e >= 0 && i < parts->n; i++) {
+                resources[i].name = parts->entries[i].name;
+                e = read_resource(a, parts->entries[i].bytes, &resources[i], err);
+        }
+        *ret = resources;
+        return e;
+}
+
 int fn_state_open(struct arena *a, struct fn_state *s, struct err *err)
 {
-        struct reader r = reader_of(a, s->encoded, err);
-        struct fn_resource *resources = NULL, *resource;
-        struct str composite = STR_NONE, name, bytes;
-        size_t n = 0;
+        struct fn_resource *resources, composite = { 0 };
+        struct fn_state_parts parts;
         int e;
 
         if (s->is_open || !s->encoded.p) {
                 s->is_open = true;
                 return 0;
         }
-        while ((e = next(&r)) > 0) {
-                if (is_bytes(&r, 1))
-                        merge_message(&r, &composite);
-                if (!is_bytes(&r, 2))
-                        continue;
-                e = read_entry(&r, &name, &bytes);
-                if (e < 0)
-                        break;
-                resource = PUSH(a, resources, n);
-                *resource = (struct fn_resource) { .name = name };
-                e = read_resource(a, bytes, resource, err);
-                if (e < 0)
-                        break;
-        }
-        s->has_composite = composite.p;
-        s->composite = (struct fn_resource) { 0 };
-        if (e >= 0 && composite.p)
-                e = read_resource(a, composite, &s->composite, err);
+        e = fn_state_split(a, s->encoded, &parts, err);
+        if (e < 0)
+                return e;
+        e = open_resources(a, &parts, &resources, err);
+        if (e >= 0 && parts.composite.p)
+                e = read_resource(a, parts.composite, &composite, err);
         if (e < 0)
                 return err_wrap(err, "cannot decode State");
-        SORT(a, resources, n);
+        s->has_composite = parts.composite.p;
+        s->composite = composite;
         s->resources = resources;
-        s->n_resources = n;
+        s->n_resources = parts.n;
         s->is_open = true;
         return 0;
 }
@@ -261,7 +263,7 @@ static int read_items(struct arena *a, struct str bytes, void *entry, struct err
         return e;
 }
 
-/* The entries of a map field into structs that begin with their name, each filled by read; by name in the end. */
+/* Reads the entries of a map field into structs that begin with their name; `read` fills each one. The result is sorted by name. */
 static int read_named(struct arena *a, struct str part, size_t size_bytes,
                       int (*read)(struct arena *a, struct str bytes, void *entry, struct err *err), void **ret,
                       size_t *ret_n, struct err *err)
@@ -415,8 +417,8 @@ int fn_request_decode(struct arena *a, struct str bytes, struct fn_request *ret,
 
 /* --- Responses --- */
 
-/* Seconds and nanos; what no clock can count is for ever. */
-/* A second one merges with the first, as messages do: fields that it does not have stay. */
+/* Reads seconds and nanos; a duration that is too long for an int64_t becomes the longest one. */
+/* A second Duration message merges with the first: fields that it does not have keep their values. */
 static int read_duration(struct reader *outer, int64_t *ret_ns)
 {
         struct reader r = reader_of(outer->arena, outer->f.bytes, outer->err);
@@ -513,7 +515,7 @@ static int read_labels(struct reader *outer, struct fn_selector *ret)
         return e;
 }
 
-/* A selector, and with fewer fields a selector of schemas. The match is a oneof: the last one counts. */
+/* Reads a selector of resources, or of schemas, which has fewer fields. The match is a oneof: the last one counts. */
 static int read_selector(struct arena *a, struct str bytes, struct fn_selector *ret, struct err *err)
 {
         struct reader r = reader_of(a, bytes, err);
@@ -532,7 +534,7 @@ static int read_selector(struct arena *a, struct str bytes, struct fn_selector *
                         ret->match_name = STR_NONE;
                         e = read_labels(&r, ret);
                 } else if (is_bytes(&r, 5)) {
-                        e = read_text(&r, "namespace", &ret->namespace);
+                        e = read_text(&r, "namespace", &ret->ns);
                 }
                 if (e < 0)
                         return e;
@@ -561,7 +563,7 @@ static int add_selector(struct reader *r, struct selector_list *list)
 static int read_watch(struct reader *outer, struct fn_watch *ret)
 {
         struct reader r = reader_of(outer->arena, outer->f.bytes, outer->err);
-        struct str *const fields[] = { NULL, &ret->api_version, &ret->kind, &ret->name, &ret->namespace };
+        struct str *const fields[] = { NULL, &ret->api_version, &ret->kind, &ret->name, &ret->ns };
         int e;
 
         *ret = (struct fn_watch) { 0 };

@@ -1,12 +1,14 @@
-/* Messages to bytes, in Go's deterministic order: fields outside of oneofs by number, then those inside; maps by key. */
+/* Encodes messages in Go's deterministic order: fields outside of oneofs by number, then fields inside oneofs; maps sorted by
+ * key. */
 #include "message.h"
 
 #include "buf.h"
+#include "bytes.h"
 #include "fn-parts.h"
 #include "object.h"
 #include "proto-wire.h"
 
-/* A field whose contents are appended between begin and end; its length goes in front of them when it is known. */
+/* Starts a field whose contents are appended between begin and end; end inserts the length in front of the contents. */
 static size_t begin(struct buf *b, uint32_t number)
 {
         char tag[PROTO_VARINT_BYTES];
@@ -32,7 +34,7 @@ static void append_text(struct buf *b, uint32_t number, struct str s)
                 proto_append_bytes_field(b, number, s);
 }
 
-/* A field with presence: an empty one is there too. */
+/* A field with presence: an empty one is encoded too. */
 static void append_optional(struct buf *b, uint32_t number, struct str s)
 {
         if (s.p)
@@ -189,17 +191,12 @@ static int append_schemas(struct buf *b, const struct fn_request *req, struct er
         return r;
 }
 
-/* --- Parts that were encoded once --- */
+/* --- Parts that keep their encoding --- */
 
-static void unref_bytes(void *b)
-{
-        bytes_unref(b);
-}
-
-/* Bytes that live as long as the arena, without a copy; there even if they are none. */
+/* Pins bytes to the arena, without a copy. p is not NULL even if they are empty, so that the part counts as present. */
 static struct str pin_bytes(struct arena *a, struct bytes *b)
 {
-        arena_pin(a, b, unref_bytes);
+        arena_pin(a, b, bytes_unpin);
         return b->str.p ? b->str : STR("");
 }
 
@@ -264,7 +261,7 @@ static int encode_maps(struct arena *a, const struct fn_request *req, struct fn_
         return r;
 }
 
-/* The request without meta. What it has as values gets its encoded form here, and keeps it. */
+/* The parts of the request without meta. Parts that are values are encoded here and keep their encoded form. */
 static int make_parts(struct arena *a, struct fn_request *req, struct fn_parts *ret, struct err *err)
 {
         int r;
@@ -379,7 +376,7 @@ static void append_selectors(struct buf *b, uint32_t number, const struct fn_sel
                 selector = begin(b, 2);
                 append_text(b, 1, s->api_version);
                 append_text(b, 2, s->kind);
-                append_optional(b, 5, s->namespace);
+                append_optional(b, 5, s->ns);
                 append_optional(b, 3, s->match_name);
                 if (s->has_labels)
                         append_labels(b, 4, s);
@@ -395,7 +392,7 @@ static void append_watch(struct buf *b, const struct fn_watch *watch)
         append_text(b, 1, watch->api_version);
         append_text(b, 2, watch->kind);
         append_text(b, 3, watch->name);
-        append_text(b, 4, watch->namespace);
+        append_text(b, 4, watch->ns);
         end(b, start);
 }
 

@@ -5,8 +5,6 @@
 #include "object.h"
 #include "proto.h"
 
-#define DEFAULT_TTL_NS (60 * 1000000000ll)
-
 int fn_struct_value(struct arena *a, struct fn_struct *s, const struct value **ret, struct err *err)
 {
         static const struct proto_options options = { .flags = PROTO_BORROW_BYTES };
@@ -63,7 +61,7 @@ const struct value *fn_value_numbers(struct arena *a, const struct value *v)
         return v && has_ints(v) ? value_put(a, with_doubles(a, v)) : v;
 }
 
-/* Where the name stands, or should stand. */
+/* The position of the name, or the position to insert it. */
 static size_t find_slot(const struct fn_state *s, struct str name, bool *ret_is_there)
 {
         size_t low = 0, high = s->n_resources;
@@ -136,7 +134,7 @@ static bool optional_equal(struct str a, struct str b)
 bool fn_selector_equal(const struct fn_selector *a, const struct fn_selector *b)
 {
         if (!str_equal(a->name, b->name) || !str_equal(a->api_version, b->api_version) ||
-            !str_equal(a->kind, b->kind) || !optional_equal(a->namespace, b->namespace) ||
+            !str_equal(a->kind, b->kind) || !optional_equal(a->ns, b->ns) ||
             !optional_equal(a->match_name, b->match_name) || a->has_labels != b->has_labels ||
             a->n_labels != b->n_labels)
                 return false;
@@ -165,7 +163,7 @@ static bool watches_equal(const struct fn_requirements *a, const struct fn_requi
                 const struct fn_watch *x = &a->watches[i], *y = &b->watches[i];
 
                 if (!str_equal(x->api_version, y->api_version) || !str_equal(x->kind, y->kind) ||
-                    !str_equal(x->namespace, y->namespace) || !str_equal(x->name, y->name))
+                    !str_equal(x->ns, y->ns) || !str_equal(x->name, y->name))
                         return false;
         }
         return true;
@@ -183,13 +181,13 @@ void fn_response_init(struct fn_response *rsp, const struct fn_request *req)
 {
         *rsp = (struct fn_response) {
                 .tag = req->tag,
-                .ttl_ns = DEFAULT_TTL_NS,
+                .ttl_ns = FN_TTL_DEFAULT_NS,
                 .desired = req->desired,
                 .context = req->context,
         };
 }
 
-/* Room for one more element behind n: a copy with twice the room at each power of two. */
+/* Makes room for one more element after n: a copy with twice the room at each power of two. */
 static void *grown(struct arena *a, const void *p, size_t n, size_t size_bytes)
 {
         void *copy;
@@ -223,7 +221,7 @@ void fn_response_add_condition(struct arena *a, struct fn_response *rsp, const s
         rsp->conditions[rsp->n_conditions++] = *c;
 }
 
-/* Requirements are kept by name; one that is asked for again takes the place of the first. */
+/* Requirements are sorted by name; a second one of the same name replaces the first. */
 void fn_response_require(struct arena *a, struct fn_response *rsp, const struct fn_selector *selector)
 {
         struct fn_requirements *r = &rsp->requirements;

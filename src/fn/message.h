@@ -1,13 +1,12 @@
-/* What a function is given and what it answers, in one form for functions in this process and functions at the other end of a
- * connection.
+/* Requests to functions and their responses, in one form for built-in functions and for functions behind a connection.
  *
- * Every part exists as values, as protobuf bytes, or as both: a part that came as bytes is decoded when someone looks, one that was
- * made of values is encoded when it has to travel, and what nobody looks at stays as it came. Bytes and values live in the arena
- * of the run, or are pinned to it.
+ * Every part exists as values, as protobuf bytes, or as both. A part that arrived as bytes is decoded on first use, a part that was
+ * made of values is encoded when it must be sent, and an unused part stays as it came. Bytes and values live in the arena of the
+ * run, or are pinned to it.
  *
- * Numbers: a google.protobuf.Struct knows doubles only, while objects of a cluster hold ints too. Both may stand in a value here;
- * they mean the same, and a function whose answer could show the difference brings what it reads into the protocol's form with
- * fn_value_numbers first. */
+ * Numbers: a google.protobuf.Struct has only doubles, while objects of a cluster also have ints. A value here may contain both;
+ * they mean the same. If the difference could show in a function's answer, the function first converts its input with
+ * fn_value_numbers. */
 #pragma once
 
 #include "err.h"
@@ -22,7 +21,7 @@ struct object;
 struct fn_struct {
         struct str encoded;
         const struct value *value;
-        struct object *object; /* pinned to the arena: it keeps its own encoding, shared by all who send it */
+        struct object *object; /* pinned to the arena; it keeps its encoding, which all senders share */
 };
 
 static inline bool fn_struct_is_present(const struct fn_struct *s)
@@ -30,10 +29,10 @@ static inline bool fn_struct_is_present(const struct fn_struct *s)
         return s->encoded.p || s->value || s->object;
 }
 
-/* The value, decoded now if it has not been; NULL when absent. The struct keeps it. */
+/* The value, decoded if needed; NULL when absent. The struct keeps the decoded value. */
 int fn_struct_value(struct arena *a, struct fn_struct *s, const struct value **ret, struct err *err);
 
-/* v with every int as the double it is on the wire; v itself when it has none. */
+/* v with every int converted to a double, as on the wire; v itself when it has no ints. */
 const struct value *fn_value_numbers(struct arena *a, const struct value *v);
 
 enum fn_ready {
@@ -42,7 +41,7 @@ enum fn_ready {
         FN_READY_FALSE,
 };
 
-/* A map of names to bytes: connection details, credentials. By key. */
+/* A map of names to bytes, sorted by key: connection details, credentials. */
 struct fn_bytes {
         struct str key;
         struct str bytes;
@@ -54,18 +53,18 @@ struct fn_bytes_map {
 };
 
 struct fn_resource {
-        struct str name; /* in a state; empty elsewhere */
+        struct str name; /* set in a state; empty elsewhere */
         struct fn_struct object;
         struct fn_bytes_map connection;
         enum fn_ready ready;
-        bool is_kept; /* desired as it is observed, whatever its object says; only a native function says so, and no wire */
+        bool is_kept; /* keep the observed resource and ignore the object; set by native functions only, never sent */
 };
 
-/* Observed or desired state. A state that came as bytes is opened by the first fn_state_open. */
+/* Observed or desired state. A state that arrived as bytes is decoded by the first fn_state_open. */
 struct fn_state {
         bool is_present;
         bool is_open;
-        struct str encoded; /* of the whole State message; p is NULL when there is no such form */
+        struct str encoded; /* the whole State message; p is NULL when it is not encoded */
         bool has_composite;
         struct fn_resource composite;
         const struct fn_resource *resources; /* by name */
@@ -74,14 +73,14 @@ struct fn_state {
 
 int fn_state_open(struct arena *a, struct fn_state *s, struct err *err);
 
-/* NULL when it is not there. The state must be open. */
+/* NULL when there is no such resource. The state must be open. */
 const struct fn_resource *fn_state_find(const struct fn_state *s, struct str name);
 
 /* Editing keeps the order and drops the encoded form. The state must be open; the resource is copied, name included. */
 void fn_state_set(struct arena *a, struct fn_state *s, const struct fn_resource *resource);
 void fn_state_remove(struct arena *a, struct fn_state *s, struct str name);
 
-struct fn_resources { /* one requirement, answered */
+struct fn_resources { /* the answer to one requirement */
         struct str name;
         const struct fn_resource *items;
         size_t n_items;
@@ -128,7 +127,18 @@ enum fn_target {
         FN_TARGET_UNSPECIFIED,
         FN_TARGET_COMPOSITE,
         FN_TARGET_COMPOSITE_AND_CLAIM,
-        FN_TARGET_ABSENT = -1, /* the field is not there */
+        FN_TARGET_ABSENT = -1, /* the field is absent */
+};
+
+/* A mistake in a text that a step's input has or names, for messages to people. */
+struct fn_mistake {
+        struct str path; /* of the text in the input, or of the member that names the text: `inline.templates[1]` */
+        struct str
+                file; /* the file with the text, relative to the directory of templates; "" when it is not in a file */
+        struct str text;  /* the whole text */
+        size_t offset;    /* of the mistake in the text; its length if it is at the end */
+        struct str value; /* the value that did not fit, shortened; "" when there is none to show */
+        bool is_call;     /* value is a list of arguments */
 };
 
 struct fn_result {
@@ -136,6 +146,7 @@ struct fn_result {
         struct str message;
         struct str reason; /* p NULL: absent */
         enum fn_target target;
+        const struct fn_mistake *mistake; /* of a built-in function's fatal result; NULL: none. Never sent */
 };
 
 struct fn_condition {
@@ -155,17 +166,17 @@ struct fn_selector {
         struct str name; /* of the requirement */
         struct str api_version;
         struct str kind;
-        struct str namespace;  /* p NULL: absent */
-        struct str match_name; /* p NULL: by labels, or nothing given */
+        struct str ns;         /* p NULL: absent */
+        struct str match_name; /* p NULL: match by labels, or no match given */
         bool has_labels;
         const struct fn_label *labels; /* by key */
         size_t n_labels;
 };
 
-struct fn_watch { /* ours: field 1000 of Requirements */
+struct fn_watch { /* Weft's extension: field 1000 of Requirements */
         struct str api_version;
         struct str kind;
-        struct str namespace;
+        struct str ns;
         struct str name;
 };
 
@@ -184,7 +195,8 @@ struct fn_requirements {
 bool fn_selector_equal(const struct fn_selector *a, const struct fn_selector *b);
 bool fn_requirements_equal(const struct fn_requirements *a, const struct fn_requirements *b);
 
-#define FN_TTL_ABSENT INT64_MIN
+#define FN_TTL_ABSENT     INT64_MIN
+#define FN_TTL_DEFAULT_NS (60 * 1000000000ll) /* of the SDKs */
 
 struct fn_response {
         struct str tag;
@@ -197,11 +209,12 @@ struct fn_response {
         struct fn_condition *conditions;
         size_t n_conditions;
         struct fn_struct output;
-        size_t wire_request_bytes; /* what the call has sent and received; 0 without a wire */
+        bool is_pure;              /* this request always gets this response; set by built-in functions, never sent */
+        size_t wire_request_bytes; /* bytes that the call has sent and received; 0 for built-in functions */
         size_t wire_response_bytes;
 };
 
-/* A response that passes on desired state and context and echoes the tag, with a TTL of a minute, as the SDKs begin theirs. */
+/* Initialises a response as the SDKs do: it passes on desired state and context, copies the tag, and has a TTL of one minute. */
 void fn_response_init(struct fn_response *rsp, const struct fn_request *req);
 
 /* Adds a result with target composite. */
@@ -212,14 +225,15 @@ void fn_response_require(struct arena *a, struct fn_response *rsp, const struct 
 
 /* --- The wire --- */
 
-/* Encodes in the deterministic order; parts that are bytes already are taken as they are. What else a request has of states and
- * Structs is given its encoded form, in the arena: a request is encoded once however often it is sent. */
+/* Encodes in the deterministic order; parts that are already bytes are used unchanged. Other states and Structs of a request keep
+ * their encoded form, in the arena, so that a request is encoded only once even if it is sent several times. */
 int fn_request_encode(struct arena *a, struct fn_request *req, struct buf *b, struct err *err);
 int fn_response_encode(struct arena *a, const struct fn_response *rsp, struct buf *b, struct err *err);
 
-/* Parts stay bytes and point into the message, which must outlive the arena. */
+/* Parts stay bytes and point into the message, so the message must outlive the arena. */
 int fn_request_decode(struct arena *a, struct str bytes, struct fn_request *ret, struct err *err);
 int fn_response_decode(struct arena *a, struct str bytes, struct fn_response *ret, struct err *err);
 
-/* The tag: SHA-256 over the deterministic encoding without meta. Leaves the encoded forms as fn_request_encode does. */
+/* The tag: SHA-256 of the deterministic encoding without meta. Like fn_request_encode, it keeps the encoded forms in the
+ * request. */
 int fn_request_make_tag(struct arena *a, struct fn_request *req, struct str *ret, struct err *err);

@@ -72,7 +72,7 @@ const struct value *redact_object(struct arena *a, const struct value *object)
         return redact_object_over(a, object, NULL);
 }
 
-/* NULL when it is absent or cannot be read. */
+/* The resource's object; NULL when it is absent or cannot be read. */
 static const struct value *value_of(struct arena *a, const struct fn_resource *resource)
 {
         struct fn_struct object = resource->object;
@@ -115,7 +115,7 @@ bool redact_response_has_secrets(struct arena *a, const struct fn_response *rsp)
         return false;
 }
 
-/* --- What is secret --- */
+/* --- Collecting secrets --- */
 
 void redactor_init(struct redactor *r, struct arena *a)
 {
@@ -140,7 +140,7 @@ static void add(struct redactor *r, struct str secret)
         r->is_sorted = false;
 }
 
-/* Bytes show up as they are or as the Secret that is made of them has them. */
+/* Bytes may appear unchanged, or base64-encoded as in a Secret that is made of them. */
 static void add_map(struct redactor *r, const struct fn_bytes_map *map)
 {
         for (size_t i = 0; i < map->n; i++) {
@@ -154,7 +154,7 @@ static void add_map(struct redactor *r, const struct fn_bytes_map *map)
         }
 }
 
-/* What is in a Secret may show up as it is there or as it was before it was encoded. */
+/* A Secret's data may appear base64-encoded, as in the Secret, or decoded. */
 static void add_encoded(struct redactor *r, struct str text)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -164,7 +164,7 @@ static void add_encoded(struct redactor *r, struct str text)
                 add(r, buf_to_arena(&b, r->arena));
 }
 
-/* All Secrets in it: there are kinds that have whole objects in their spec. */
+/* Adds all Secrets inside the value, because some kinds have whole objects in their spec. */
 static void add_object(struct redactor *r, const struct value *v)
 {
         for (size_t i = 0; value_is_array(v) && i < value_count(v); i++)
@@ -213,7 +213,8 @@ void redactor_add_request(struct redactor *r, const struct fn_request *req)
                 add_map(r, &req->credentials[i].data);
         redactor_add_state(r, &req->observed);
         redactor_add_state(r, &req->desired);
-        /* The input itself may be a Secret; those that it has in it are what functions make Secrets of, and mostly no secret yet. */
+        /* Add the input only if it is a Secret itself. Secrets inside an input are templates for Secrets, and mostly not secret
+         * yet. */
         if (fn_struct_value(r->arena, &input, &object, NULL) >= 0 && is_secret(object))
                 add_object(r, object);
 }
@@ -232,7 +233,7 @@ static void sort(struct redactor *r)
         r->is_sorted = true;
 }
 
-/* How many of the secrets are not behind the text in their order. */
+/* The number of secrets that sort before the text or are equal to it. */
 static size_t count_up_to(const struct redactor *r, struct str text)
 {
         size_t low = 0, high = r->n;
@@ -257,8 +258,9 @@ static size_t common_bytes(struct str a, struct str b)
         return i;
 }
 
-/* The length of the longest secret that the text begins with; 0: none. All that stand between it and the text in their order begin with it,
- * too. So either the last one before the text is it, or it is no longer than what that one has in common with the text. */
+/* The length of the longest secret that is a prefix of the text; 0: none. All secrets that sort between this secret and the text
+ * begin with it, too. So it is either the last secret before the text, or at most as long as the common prefix of that one and the
+ * text. */
 static size_t secret_at(const struct redactor *r, struct str text)
 {
         while (text.n >= REDACT_MIN_BYTES) {
@@ -296,7 +298,7 @@ struct str redact_text(struct redactor *r, struct str text)
         return buf_to_arena(&b, r->arena);
 }
 
-/* False when there is nothing secret in it; *ret is as it was then. */
+/* False when the value contains no secret; *ret is then unchanged. */
 static bool redact_strings(struct redactor *r, const struct value *v, struct value *ret)
 {
         const struct value *edited = v;

@@ -7,20 +7,29 @@
 #include "park.h"
 #include "vec.h"
 
+#include <stdatomic.h>
+
 struct revision {
-        struct arena arena; /* owns what is of the revision but the function */
+        struct arena arena; /* owns the revision's data except the function */
         struct function_revision is;
 };
 
 struct entry {
         struct str name;
-        struct function *function; /* NULL: only its revisions are known */
+        struct function *function; /* NULL: only revisions are known */
         VEC(struct revision *) revisions;
+};
+
+struct function_rollout {
+        struct rollout *rollout;
+        struct str function;
+        char bytes[];
 };
 
 struct registry {
         struct mutex mutex;
         struct map entries;
+        struct map rollouts; /* by function: struct function_rollout */
         const char *hint;
 };
 
@@ -37,6 +46,8 @@ static void revision_free(struct revision *v)
 {
         if (!v)
                 return;
+        if (v->is.function)
+                atomic_store(&v->is.function->is_replaced, true);
         function_unref(v->is.function);
         arena_done(&v->arena);
         free(v);
@@ -52,10 +63,22 @@ static void entry_free(struct entry *e)
         free(e);
 }
 
+static void rollouts_free(struct registry *r)
+{
+        for (struct map_entry *e = map_first(&r->rollouts); e; e = map_next(&r->rollouts, e)) {
+                struct function_rollout *f = e->value;
+
+                rollout_free(f->rollout);
+                free(f);
+        }
+        map_done(&r->rollouts);
+}
+
 void registry_free(struct registry *r)
 {
         if (!r)
                 return;
+        rollouts_free(r);
         for (struct map_entry *e = map_first(&r->entries); e; e = map_next(&r->entries, e))
                 entry_free(e->value);
         map_done(&r->entries);
@@ -68,7 +91,7 @@ void registry_set_hint(struct registry *r, const char *hint)
         r->hint = hint;
 }
 
-/* --- What is known. The mutex is held. --- */
+/* --- Entries. The mutex is held. --- */
 
 static struct entry *entry_of(struct registry *r, struct str name)
 {
@@ -90,7 +113,8 @@ static ptrdiff_t index_of(const struct entry *e, struct str revision)
         return -1;
 }
 
-/* What is replaced may be the last reference to a function, whose end is none of the lock's business: it is let go of afterwards. */
+/* The replaced function is released after unlocking, because it may be the last reference, and freeing a function must not hold the
+ * lock. */
 
 void registry_set(struct registry *r, struct str name, struct function *f)
 {
@@ -157,7 +181,7 @@ bool registry_remove_revision(struct registry *r, struct str function, struct st
         return i >= 0;
 }
 
-/* --- Which one is meant. The mutex is held. --- */
+/* --- Choosing a revision. The mutex is held. --- */
 
 static bool labels_match(const struct value *labels, const struct value *wanted)
 {
@@ -176,7 +200,7 @@ static bool fits(const struct revision *v, const struct function_choice *choice)
                                   : labels_match(v->is.labels, choice->match_labels);
 }
 
-/* Names settle what numbers leave open, so that the answer does not depend on who came first. */
+/* Revisions with equal numbers are compared by name, so that the result does not depend on their order of arrival. */
 static bool is_better(const struct revision *v, const struct revision *than)
 {
         if (!than || (v->is.function != NULL) != (than->is.function != NULL))
@@ -203,7 +227,42 @@ static const struct revision *choose(const struct entry *e, const struct functio
         return best;
 }
 
-/* --- Why there is none --- */
+/* --- Rollouts. The mutex is held. --- */
+
+static struct rollout *rollout_of(const struct registry *r, struct str function)
+{
+        const struct function_rollout *f = map_get(&r->rollouts, function);
+
+        return f ? f->rollout : NULL;
+}
+
+/* The plan of the rollout that decides for a step; NULL: there is none, or the step chooses itself. */
+static const struct rollout_plan *deciding_plan(const struct registry *r, struct str function,
+                                                const struct function_choice *choice)
+{
+        const struct rollout *rollout = function_choice_is_given(choice) ? NULL : rollout_of(r, function);
+
+        return rollout && rollout_plan(rollout)->is_on ? rollout_plan(rollout) : NULL;
+}
+
+/* NULL: there is no such revision, or it cannot be called. */
+static const struct revision *serving(const struct entry *e, struct str name)
+{
+        ptrdiff_t i = index_of(e, name);
+        const struct revision *v = i >= 0 ? e->revisions.p[i] : NULL;
+
+        return v && v->is.is_active && v->is.function ? v : NULL;
+}
+
+static const struct revision *choose_by_plan(const struct entry *e, const struct rollout_plan *plan, struct str uid)
+{
+        const struct revision *to =
+                rollout_side_of(plan, uid) == ROLLOUT_TO && plan->to.n > 0 ? serving(e, plan->to) : NULL;
+
+        return to ? to : serving(e, plan->from);
+}
+
+/* --- Explaining why no revision was found --- */
 
 static const struct entry *owner_of(const struct registry *r, struct str revision)
 {
@@ -211,6 +270,19 @@ static const struct entry *owner_of(const struct registry *r, struct str revisio
                 if (index_of(e->value, revision) >= 0)
                         return e->value;
         return NULL;
+}
+
+struct str registry_owner(struct registry *r, struct arena *a, struct str revision)
+{
+        const struct entry *e;
+        struct str name = { 0 };
+
+        mutex_lock(&r->mutex);
+        e = owner_of(r, revision);
+        if (e)
+                name = arena_copy(a, e->name);
+        mutex_unlock(&r->mutex);
+        return name;
 }
 
 static void append_names(struct buf *b, const struct entry *e)
@@ -264,9 +336,25 @@ static int refuse(const struct registry *r, const struct entry *e, const struct 
                        STR_ARG(e->name), STR_ARG(buf_str(&b)));
 }
 
+static int find_by_plan(const struct entry *e, const struct rollout_plan *plan, struct str uid, struct function **ret,
+                        struct err *err)
+{
+        const struct revision *v = choose_by_plan(e, plan, uid);
+
+        if (!v)
+                return err_set(err, ERR_NOT_FOUND,
+                               "cannot get gRPC client connection for Function \"%.*s\": its spec.rollout keeps "
+                               "FunctionRevision \"%.*s\" for this composite, and that revision is %s",
+                               STR_ARG(e->name), STR_ARG(plan->from),
+                               index_of(e, plan->from) < 0 ? "not there" : "not active, or has no status.endpoint");
+        *ret = function_ref(v->is.function);
+        return 0;
+}
+
 static int find(const struct registry *r, const struct entry *e, const struct function_choice *choice,
                 struct function **ret, struct err *err)
 {
+        const struct rollout_plan *plan = deciding_plan(r, e->name, choice);
         const struct revision *v;
         size_t n_fit;
 
@@ -274,6 +362,8 @@ static int find(const struct registry *r, const struct entry *e, const struct fu
                 *ret = function_ref(e->function);
                 return 0;
         }
+        if (plan)
+                return find_by_plan(e, plan, choice->uid, ret, err);
         v = choose(e, choice, &n_fit);
         if (!v)
                 return refuse(r, e, choice, n_fit, err);
@@ -306,4 +396,116 @@ int registry_find(struct registry *r, struct str name, const struct function_cho
         code = e ? find(r, e, choice ? choice : &none, ret, err) : unknown(r, name, err);
         mutex_unlock(&r->mutex);
         return code;
+}
+
+/* --- Rollouts --- */
+
+static struct rollout *need_rollout(struct registry *r, struct str function)
+{
+        struct function_rollout *f = xcalloc(1, sizeof(*f) + function.n);
+
+        memcpy(f->bytes, function.p, function.n);
+        f->function = str_make(f->bytes, function.n);
+        f->rollout = rollout_new();
+        map_add(&r->rollouts, f->function, f);
+        return f->rollout;
+}
+
+bool registry_set_rollout(struct registry *r, struct str function, const struct rollout_plan *plan)
+{
+        struct rollout *rollout;
+        bool has_moved = false;
+
+        mutex_lock(&r->mutex);
+        rollout = rollout_of(r, function);
+        if (!rollout && plan->is_on)
+                rollout = need_rollout(r, function);
+        if (rollout)
+                has_moved = rollout_set(rollout, plan);
+        mutex_unlock(&r->mutex);
+        return has_moved;
+}
+
+bool registry_count_run(struct registry *r, const struct rollout_run *run)
+{
+        struct rollout *rollout;
+        bool is_counted;
+
+        mutex_lock(&r->mutex);
+        rollout = rollout_of(r, run->function);
+        is_counted = rollout && rollout_count(rollout, run);
+        mutex_unlock(&r->mutex);
+        return is_counted;
+}
+
+void registry_compare(struct registry *r, const struct rollout_run *of, const struct value *difference)
+{
+        struct rollout *rollout;
+
+        mutex_lock(&r->mutex);
+        rollout = rollout_of(r, of->function);
+        if (rollout)
+                rollout_compare(rollout, of, difference);
+        mutex_unlock(&r->mutex);
+}
+
+void registry_forget_composite(struct registry *r, const struct rollout_run *of)
+{
+        mutex_lock(&r->mutex);
+        for (struct map_entry *e = map_first(&r->rollouts); e; e = map_next(&r->rollouts, e))
+                rollout_forget(((struct function_rollout *)e->value)->rollout, of);
+        mutex_unlock(&r->mutex);
+}
+
+bool registry_read_rollout(struct registry *r, struct arena *a, struct str function, struct rollout_state *ret)
+{
+        const struct rollout *rollout;
+        bool is_on;
+
+        mutex_lock(&r->mutex);
+        rollout = rollout_of(r, function);
+        is_on = rollout && rollout_plan(rollout)->is_on;
+        if (is_on)
+                rollout_read(rollout, a, ret);
+        mutex_unlock(&r->mutex);
+        return is_on;
+}
+
+struct str registry_newest(struct registry *r, struct arena *a, struct str function)
+{
+        static const struct function_choice none;
+        const struct revision *v = NULL;
+        const struct entry *e;
+        struct str name = { 0 };
+        size_t n_fit;
+
+        mutex_lock(&r->mutex);
+        e = map_get(&r->entries, function);
+        if (e)
+                v = choose(e, &none, &n_fit);
+        if (v)
+                name = arena_copy(a, v->is.name);
+        mutex_unlock(&r->mutex);
+        return name;
+}
+
+struct function *registry_find_candidate(struct registry *r, struct str name, const struct function_choice *choice,
+                                         bool *ret_gives_credentials)
+{
+        const struct rollout_plan *plan;
+        const struct revision *v = NULL;
+        struct function *found = NULL;
+        const struct entry *e;
+
+        mutex_lock(&r->mutex);
+        e = map_get(&r->entries, name);
+        plan = e ? deciding_plan(r, name, choice) : NULL;
+        if (plan && plan->is_dry_run && plan->to.n > 0)
+                v = serving(e, plan->to);
+        if (v) {
+                found = function_ref(v->is.function);
+                *ret_gives_credentials = plan->gives_credentials;
+        }
+        mutex_unlock(&r->mutex);
+        return found;
 }

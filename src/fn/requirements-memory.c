@@ -8,10 +8,9 @@
 
 struct step_memory {
         struct step_memory *next;
-        struct bytes *
-                asked; /* a RunFunctionResponse with nothing but requirements: a fraction of what they are as structs */
-        struct str step; /* the beginning of key */
-        struct str key;  /* step, function and revision, with NUL between them; heap */
+        struct bytes *asked; /* an encoded RunFunctionResponse with only requirements: much smaller than structs */
+        struct str step;     /* the first part of key */
+        struct str key;      /* step, function and revision, with NUL between them; heap */
 };
 
 struct composite_memory {
@@ -87,7 +86,7 @@ static struct str key_of(const struct remembered_step *step)
         return str_make(buf_take(&b), n);
 }
 
-/* NULL when nothing was asked for that could be offered. */
+/* NULL when the step has no requirements that could be fetched in advance. */
 static struct step_memory *step_new(const struct remembered_step *step, const struct fn_requirements *asked)
 {
         struct fn_response rsp = { .ttl_ns = FN_TTL_ABSENT, .requirements = *asked };
@@ -112,7 +111,7 @@ static size_t step_size_bytes(const struct step_memory *s)
 
 /* --- The memory --- */
 
-/* Takes the step out of the composite's list. The mutex is held. */
+/* Removes the step from the composite's list and returns it. The mutex is held. */
 static struct step_memory *take_step(struct composite_memory *c, struct str name)
 {
         for (struct step_memory **p = &c->steps; *p; p = &(*p)->next) {
@@ -144,7 +143,7 @@ static struct composite_memory *composite_new(struct str uid)
         return c;
 }
 
-/* Puts it back with what it is now, or lets go of it when nothing is left. The mutex is held. */
+/* Puts the composite back with its new size, or frees it when no step is left. The mutex is held. */
 static void put_composite(struct requirements_memory *m, struct composite_memory *c)
 {
         struct lru_item *excess;
@@ -197,7 +196,7 @@ static struct bytes *find(struct requirements_memory *m, struct str uid, struct 
         return asked;
 }
 
-/* Both lists are in the order of names. */
+/* Merges both lists, which are sorted by name. */
 static size_t merge(struct arena *a, const struct fn_requirements *asked, const struct fn_selector **ret)
 {
         const struct fn_selector *p = asked->resources, *q = asked->extra_resources;
@@ -218,11 +217,6 @@ static size_t merge(struct arena *a, const struct fn_requirements *asked, const 
         return n;
 }
 
-static void unref_bytes(void *b)
-{
-        bytes_unref(b);
-}
-
 size_t requirements_memory_get(struct requirements_memory *m, struct arena *a, const struct remembered_step *step,
                                const struct fn_selector **ret)
 {
@@ -233,7 +227,7 @@ size_t requirements_memory_get(struct requirements_memory *m, struct arena *a, c
         free((char *)key.p);
         if (!asked)
                 return 0;
-        arena_pin(a, asked, unref_bytes);
+        arena_pin(a, asked, bytes_unpin);
         if (fn_response_decode(a, asked->str, &rsp, NULL) < 0)
                 return 0;
         return merge(a, &rsp.requirements, ret);

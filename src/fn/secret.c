@@ -30,10 +30,10 @@ int secret_data(struct arena *a, const struct value *secret, struct fn_bytes_map
         return 0;
 }
 
-int secret_fetch(struct cluster *c, struct run *run, struct str namespace, struct str name, struct fn_bytes_map *ret,
+int secret_fetch(struct cluster *c, struct run *run, struct str ns, struct str name, struct fn_bytes_map *ret,
                  struct err *err)
 {
-        struct object_key key = { .gvk = { STR(""), STR("v1"), STR("Secret") }, .namespace = namespace, .name = name };
+        struct object_key key = { .gvk = { STR(""), STR("v1"), STR("Secret") }, .ns = ns, .name = name };
         const struct value *secret;
         int r = cluster_get_value(c, run, &key, &secret, err);
 

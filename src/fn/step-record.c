@@ -1,4 +1,4 @@
-/* What a step leaves behind: what it read, what it watches, what it changed. Nothing secret is in it. */
+/* The record of a step: its reads, its watches, its changes. It contains no secrets. */
 #include "step-state.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "patch.h"
 #include "redact.h"
 
-/* --- What it read --- */
+/* --- Reads --- */
 
 static int compare_labels(const struct fn_selector *a, const struct fn_selector *b)
 {
@@ -27,8 +27,7 @@ static int compare_dependencies(const void *a, const void *b)
         int r = (int)x->read - (int)y->read;
 
         if (r || (r = str_compare(p->api_version, q->api_version)) || (r = str_compare(p->kind, q->kind)) ||
-            (r = str_compare(p->namespace, q->namespace)) ||
-            (r = (p->match_name.p != NULL) - (q->match_name.p != NULL)) ||
+            (r = str_compare(p->ns, q->ns)) || (r = (p->match_name.p != NULL) - (q->match_name.p != NULL)) ||
             (r = str_compare(p->match_name, q->match_name)))
                 return r;
         return compare_labels(p, q);
@@ -50,14 +49,14 @@ void step_note_dependencies(struct step_state *s)
         s->record->n_dependencies = n;
 }
 
-/* --- What it watches (spec/seeds 2) --- */
+/* --- Watches (docs/spec/seeds 2) --- */
 
 int fn_watch_compare(const struct fn_watch *a, const struct fn_watch *b)
 {
         int r;
 
         if ((r = str_compare(a->api_version, b->api_version)) || (r = str_compare(a->kind, b->kind)) ||
-            (r = str_compare(a->namespace, b->namespace)))
+            (r = str_compare(a->ns, b->ns)))
                 return r;
         return str_compare(a->name, b->name);
 }
@@ -88,7 +87,8 @@ static size_t count_requested(const struct step_state *s)
         return n;
 }
 
-/* All that the step asked for: what is asked for by name is known also when it is not there, and may come to be. */
+/* Lists all resources that the step asked for. A resource that was asked for by name is listed even if it does not exist, because
+ * it may be created later. */
 static size_t list_requested(const struct step_state *s, struct fn_watch **ret)
 {
         struct fn_watch *all = ARENA_NEW_ARRAY(step_arena(s), struct fn_watch, count_requested(s) + 1);
@@ -101,7 +101,7 @@ static size_t list_requested(const struct step_state *s, struct fn_watch **ret)
                 if (s->fetches[i].dependency.read != STEP_READ_RESOURCES)
                         continue;
                 if (selector->match_name.p)
-                        all[n++] = (struct fn_watch) { selector->api_version, selector->kind, selector->namespace,
+                        all[n++] = (struct fn_watch) { selector->api_version, selector->kind, selector->ns,
                                                        selector->match_name };
                 for (size_t j = 0; !selector->match_name.p && j < found->n_items; j++) {
                         const struct value *object = found->items[j].object.value;
@@ -118,8 +118,8 @@ static const struct fn_watch *find_watch(const struct fn_watch *all, size_t n, s
 {
         const struct fn_watch *found = n ? bsearch(&watch, all, n, sizeof(*all), compare_watches) : NULL;
 
-        /* The namespace of what has none does not matter. */
-        watch.namespace = STR("");
+        /* Ignore the namespace, for cluster-scoped resources. */
+        watch.ns = STR("");
         return found || n == 0 ? found : bsearch(&watch, all, n, sizeof(*all), compare_watches);
 }
 
@@ -154,7 +154,7 @@ void step_note_watches(struct step_state *s, const struct fn_response *rsp, cons
         }
 }
 
-/* --- What it changed --- */
+/* --- Changes --- */
 
 static void put_ready(struct object_builder *b, struct str name, enum fn_ready ready)
 {
@@ -162,7 +162,7 @@ static void put_ready(struct object_builder *b, struct str name, enum fn_ready r
                 object_builder_set(b, name, value_of_str(ready == FN_READY_TRUE ? STR("True") : STR("False")));
 }
 
-/* What another state has of the resource; NULL: nothing. */
+/* The resource's object in the other state; NULL: none. */
 static const struct value *before_of(struct arena *a, const struct fn_state *before, struct str name)
 {
         const struct fn_resource *there = before ? fn_state_find(before, name) : NULL;
@@ -175,9 +175,7 @@ static const struct value *before_of(struct arena *a, const struct fn_state *bef
         return fn_struct_value(a, &object, &v, NULL) < 0 ? NULL : v;
 }
 
-/* A state as a value that a diff can be made of. Connection details are secrets and left out; other secrets only show whether they
- * are as before, an open state or NULL. */
-static const struct value *state_value(struct arena *a, struct fn_state *s, const struct fn_state *before)
+const struct value *step_state_value(struct arena *a, struct fn_state *s, const struct fn_state *before)
 {
         struct object_builder b, resources, ready;
         const struct value *v;
@@ -204,8 +202,8 @@ static const struct value *state_value(struct arena *a, struct fn_state *s, cons
         return value_put(a, object_builder_finish(&b));
 }
 
-/* The secrets of the request and of all that was asked for in any of the calls, collected when they are first needed: the last call is
- * over then. */
+/* The secrets of the request and of all resources that were fetched for any of the calls. They are collected on first use, which is
+ * after the last call. */
 static struct redactor *redactor_of(struct step_state *s)
 {
         if (s->redactor)
@@ -225,11 +223,17 @@ bool step_saw_secrets(struct step_state *s)
 
 void step_redact(struct step_state *s, struct fn_response *rsp)
 {
-        /* Most responses say nothing that a secret could be in. */
+        /* Most responses have no texts that could contain a secret. */
         if (rsp->n_results == 0 && rsp->n_conditions == 0)
                 return;
         redactor_add_state(redactor_of(s), &rsp->desired);
         redact_response(s->redactor, rsp);
+}
+
+const struct value *step_redact_value(struct step_state *s, const struct fn_state *state, const struct value *v)
+{
+        redactor_add_state(redactor_of(s), state);
+        return redact_value(s->redactor, v);
 }
 
 void step_redact_error(struct step_state *s, struct err *err)
@@ -242,15 +246,14 @@ static const struct value *diff(struct step_state *s, const struct fn_state *des
 {
         struct fn_state before = *desired, after = rsp->desired;
         struct arena *a = step_arena(s);
-        const struct value *from = state_value(a, &before, NULL), *to = state_value(a, &after, &before);
+        const struct value *from = step_state_value(a, &before, NULL), *to = step_state_value(a, &after, &before);
 
-        redactor_add_state(redactor_of(s), &rsp->desired);
-        return redact_value(s->redactor, value_diff(a, from, to, true));
+        return step_redact_value(s, &rsp->desired, value_diff(a, from, to, true));
 }
 
 void step_finish(struct step_state *s, const struct fn_state *desired, const struct fn_response *rsp)
 {
-        if (s->c->wants_diff)
+        if (s->c->options.wants_diff)
                 s->record->desired_diff = diff(s, desired, rsp);
         s->record->results = rsp->results;
         s->record->n_results = rsp->n_results;

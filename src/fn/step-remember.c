@@ -1,15 +1,16 @@
-/* What the last run of a composite asked for is offered to this one's first call (seed 003, spec/engine 2.2 and 2.4). */
+/* Offers the requirements of a composite's last run to the first call of this run (seed 003, docs/spec/engine 2.2 and 2.4). */
 #include "fetch.h"
 #include "requirements-memory.h"
 
 static struct requirements_memory *memory_of(const struct step_state *s)
 {
-        if (s->c->policy == EXTRA_RESOURCES_OFF || !feature_is_on(s->c->features, FEATURE_REQUIREMENTS_CACHE))
+        if (s->c->options.extra_resources == EXTRA_RESOURCES_OFF ||
+            !feature_is_on(s->c->options.features, FEATURE_REQUIREMENTS_CACHE))
                 return NULL;
-        return s->c->memory;
+        return s->c->options.memory;
 }
 
-/* False for a composite that is not known by a uid. */
+/* False for a composite without a uid. */
 static bool identify(const struct step_state *s, struct remembered_step *ret)
 {
         const struct value *composite = NULL;
@@ -71,7 +72,7 @@ static bool is_offered(const struct fn_selector *offered, size_t n, const struct
         return false;
 }
 
-/* What is offered was fetched a moment ago by the same selectors: fetching it again would give the same. */
+/* The offered resources were fetched a moment ago with the same selectors, so fetching them again would give the same result. */
 bool step_has_all(const struct step_state *s, const struct fn_requirements *wanted)
 {
         if (!memory_of(s) || wanted->n_extra_resources > 0 || wanted->n_resources > s->n_offered)

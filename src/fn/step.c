@@ -7,6 +7,8 @@
 #include "gotext.h"
 #include "limits.h"
 
+#include <stdatomic.h>
+
 #define DEFAULT_CALLS 6 /* upstream's constant is 5, and counts from 0 */
 
 enum {
@@ -22,14 +24,14 @@ static uint32_t capabilities_of(const struct step_context *c)
         uint32_t all = 1u << CAPABILITY_CAPABILITIES | 1u << CAPABILITY_REQUIRED_RESOURCES |
                        1u << CAPABILITY_CREDENTIALS | 1u << CAPABILITY_CONDITIONS | 1u << CAPABILITY_REQUIRED_SCHEMAS;
 
-        if (c->policy == EXTRA_RESOURCES_OFF)
+        if (c->options.extra_resources == EXTRA_RESOURCES_OFF)
                 all &= ~(1u << CAPABILITY_REQUIRED_RESOURCES | 1u << CAPABILITY_REQUIRED_SCHEMAS);
         return all;
 }
 
-/* --- What a step has from the start --- */
+/* --- Answers before the first call --- */
 
-/* They mostly come in the order of names. */
+/* Searches from the end, because answers mostly come in the order of names. */
 void answers_put(struct answers *answers, const struct fn_resources *r)
 {
         size_t at = answers->n_resources;
@@ -108,7 +110,8 @@ static int check_step(const struct step_context *c, const struct step *step, str
 {
         static const char gate[] = "FunctionRevisionSelectors";
 
-        if (function_choice_is_given(&step->choice) && !feature_is_on(c->features, FEATURE_FUNCTION_REVISION_SELECTORS))
+        if (function_choice_is_given(&step->choice) &&
+            !feature_is_on(c->options.features, FEATURE_FUNCTION_REVISION_SELECTORS))
                 return err_set(err, ERR_FORBIDDEN,
                                "Composition pipeline step \"%.*s\" has a %s, which needs the feature gate %s "
                                "(--feature-gates=%s=true)",
@@ -202,7 +205,7 @@ static int fetch_extra(struct step_state *s, const struct fn_requirements *wante
         return 0;
 }
 
-/* Answers what the function asked for, over what it had from the start. */
+/* Fetches the function's requirements and adds them to the answers that it had from the start. */
 static int resolve(struct step_state *s, const struct fn_requirements *wanted, struct err *err)
 {
         struct answers answers = answers_copy(step_arena(s), &s->given, wanted->n_resources, wanted->n_schemas);
@@ -235,44 +238,54 @@ static int resolve(struct step_state *s, const struct fn_requirements *wanted, s
         return 0;
 }
 
-/* A call that ran out of time says so in upstream's words; what was given how much, and what gives more, stands behind them. */
+/* Explains a timeout: after upstream's words, it adds the function, the step, the time limit and the setting that raises it. */
 static void explain_timeout(const struct step_state *s, int64_t allowed_ns, struct err *err)
 {
         _cleanup_err_ struct err said = { 0 };
         _cleanup_buf_ struct buf time = BUF_INIT(0);
 
-        if (!err || !s->c->timeout_setting)
+        if (!err || !s->c->options.timeout_setting)
                 return;
         err_move(&said, err);
         duration_append(&time, allowed_ns);
         err_set(err, said.code, "%s: function \"%.*s\" of step \"%.*s\" did not answer within %.*s; %s allows more",
                 err_message(&said), STR_ARG(s->step->function), STR_ARG(s->step->name), STR_ARG(buf_str(&time)),
-                s->c->timeout_setting);
+                s->c->options.timeout_setting);
         err_set_reason(err, said.reason);
 }
 
-/* How long one call may take, as an error says it: what is set for it, or for the run, or else what is left, to the millisecond. */
+/* Sets the deadline of one call and returns the time limit that an error shows: the limit of a call, or of the run, or else the
+ * remaining time, rounded to milliseconds. */
 static int64_t allow(const struct step_state *s, struct deadline *deadline)
 {
-        struct deadline own = deadline_after_ns(s->c->timeout_ns);
+        struct deadline own = deadline_after_ns(s->c->options.timeout_ns);
 
-        if (s->c->timeout_ns && own.mono_ns < deadline->mono_ns) {
+        if (s->c->options.timeout_ns && own.mono_ns < deadline->mono_ns) {
                 *deadline = own;
-                return s->c->timeout_ns;
+                return s->c->options.timeout_ns;
         }
-        if (s->c->run_timeout_ns || deadline_is_none(*deadline))
-                return s->c->run_timeout_ns;
+        if (s->c->options.run_timeout_ns || deadline_is_none(*deadline))
+                return s->c->options.run_timeout_ns;
         return (deadline_remaining_ns(*deadline) + 500000) / 1000000 * 1000000;
+}
+
+static void tell_call(struct step_state *s, const struct fn_response *rsp, const struct err *err, int64_t begin_ns)
+{
+        struct step_call call = { s->step, s->function, rsp, err, clock_mono_ns() - begin_ns };
+
+        if (s->c->hooks.on_call)
+                s->c->hooks.on_call(s->c->hooks.arg, &call);
 }
 
 static int call(struct step_state *s, struct fn_response *rsp, struct err *err)
 {
         struct run run = *s->c->run;
-        int64_t allowed_ns = allow(s, &run.deadline);
+        int64_t allowed_ns = allow(s, &run.deadline), begin_ns = clock_mono_ns();
         int r;
 
         *rsp = (struct fn_response) { .ttl_ns = FN_TTL_ABSENT };
         r = s->function->ops->call(s->function, &run, &s->req, rsp, err);
+        tell_call(s, r < 0 ? NULL : rsp, err, begin_ns);
         s->record->calls++;
         s->record->request_bytes += rsp->wire_request_bytes;
         s->record->response_bytes += rsp->wire_response_bytes;
@@ -284,7 +297,66 @@ static int call(struct step_state *s, struct fn_response *rsp, struct err *err)
         return r;
 }
 
-static int call_until_stable(struct step_state *s, struct fn_response *rsp, struct err *err)
+/* --- Whether another call is needed --- */
+
+static bool is_same_struct(struct arena *a, const struct fn_struct *x, const struct fn_struct *y)
+{
+        struct fn_struct first = *x, second = *y;
+        const struct value *v, *w;
+
+        if (fn_struct_value(a, &first, &v, NULL) < 0 || fn_struct_value(a, &second, &w, NULL) < 0)
+                return false;
+        return v == w || (v && w && value_equal(v, w));
+}
+
+static bool is_same_list(struct arena *a, const struct fn_resources *x, const struct fn_resources *y)
+{
+        if (!str_equal(x->name, y->name) || x->n_items != y->n_items)
+                return false;
+        for (size_t i = 0; i < x->n_items; i++)
+                if (!is_same_struct(a, &x->items[i].object, &y->items[i].object))
+                        return false;
+        return true;
+}
+
+static bool is_same_map(struct arena *a, const struct fn_resources_map *x, const struct fn_resources_map *y)
+{
+        if (x->n != y->n)
+                return false;
+        for (size_t i = 0; i < x->n; i++)
+                if (!is_same_list(a, &x->p[i], &y->p[i]))
+                        return false;
+        return true;
+}
+
+/* Whether two requests contain the same answers from the cluster. */
+static bool has_same_answers(struct arena *a, const struct fn_request *x, const struct fn_request *y)
+{
+        if (x->n_schemas != y->n_schemas)
+                return false;
+        for (size_t i = 0; i < x->n_schemas; i++)
+                if (!str_equal(x->schemas[i].name, y->schemas[i].name) ||
+                    !is_same_struct(a, &x->schemas[i].openapi, &y->schemas[i].openapi))
+                        return false;
+        return is_same_map(a, &x->required_resources, &y->required_resources) &&
+               is_same_map(a, &x->extra_resources, &y->extra_resources);
+}
+
+/* Returns 1 when the first response is final, because another call would give the function the same answers. */
+static int resolve_next(struct step_state *s, int64_t i, const struct fn_response *rsp, struct err *err)
+{
+        struct fn_request sent = s->req;
+        int r = resolve(s, &rsp->requirements, err);
+
+        if (r < 0)
+                return r;
+        if (i == 0 && has_same_answers(step_arena(s), &sent, &s->req))
+                return 1;
+        s->req.context = rsp->context;
+        return arena_check(step_arena(s), err);
+}
+
+int step_call_until_stable(struct step_state *s, struct fn_response *rsp, struct err *err)
 {
         int64_t max_calls = s->step->max_iterations ? s->step->max_iterations : DEFAULT_CALLS;
         struct fn_requirements before = { 0 };
@@ -298,23 +370,19 @@ static int call_until_stable(struct step_state *s, struct fn_response *rsp, stru
                     (i == 0 && step_has_all(s, &rsp->requirements)))
                         return 0;
                 before = rsp->requirements;
-                r = resolve(s, &rsp->requirements, err);
-                if (r < 0)
-                        return r;
-                s->req.context = rsp->context;
-                r = arena_check(step_arena(s), err);
-                if (r < 0)
-                        return r;
+                r = resolve_next(s, i, rsp, err);
+                if (r != 0)
+                        return MIN(r, 0);
         }
         return err_set(err, ERR_FAILED, "requirements didn't stabilize after the maximum number of iterations (%lld)",
                        (long long)(max_calls - 1));
 }
 
-/* --- The cache before it (spec/engine 4.1, 4.4) --- */
+/* --- The response cache (docs/spec/engine 4.1, 4.4) --- */
 
 static struct fn_cache *cache_of(const struct step_state *s)
 {
-        return feature_is_on(s->c->features, FEATURE_FUNCTION_RESPONSE_CACHE) ? s->c->cache : NULL;
+        return feature_is_on(s->c->options.features, FEATURE_FUNCTION_RESPONSE_CACHE) ? s->c->options.cache : NULL;
 }
 
 static struct fn_cache_key key_of(const struct step_state *s)
@@ -336,10 +404,10 @@ static int call_or_recall(struct step_state *s, struct fn_response *rsp, struct 
                 step_note_watches(s, rsp, cached.watched, cached.n_watched);
                 return 0;
         }
-        r = call_until_stable(s, rsp, err);
+        r = step_call_until_stable(s, rsp, err);
         if (r < 0)
                 return r;
-        step_redact(s, rsp); /* before it is kept anywhere */
+        step_redact(s, rsp); /* before the response is kept anywhere */
         if (!is_fatal(rsp))
                 step_remember(s, rsp);
         step_note_watches(s, rsp, NULL, 0);
@@ -350,24 +418,97 @@ static int call_or_recall(struct step_state *s, struct fn_response *rsp, struct 
         return 0;
 }
 
-/* --- All of it --- */
+/* --- The whole step --- */
 
-static int run_function(struct step_state *s, struct fn_response *rsp, struct err *err)
+static int enter_function(struct step_state *s, struct err *err)
 {
-        int r = registry_find(s->c->registry, s->step->function, &s->step->choice, &s->function, err);
+        const struct step_hooks *hooks = &s->c->hooks;
 
-        if (r < 0)
-                return r;
+        if (!s->function->wants_tag || !hooks->enter || hooks->enter(hooks->arg, s->step->function))
+                return 0;
+        return err_set(err, ERR_BUSY, "too many calls of function \"%.*s\" are open", STR_ARG(s->step->function));
+}
+
+static void leave_function(struct step_state *s)
+{
+        const struct step_hooks *hooks = &s->c->hooks;
+
+        if (s->function->wants_tag && hooks->leave)
+                hooks->leave(hooks->arg, s->step->function);
+}
+
+static int call_function(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        int r = 0;
+
         s->record->revision = arena_copy(step_arena(s), s->function->revision);
+        s->record->is_pure = s->function->is_pure;
         step_recall(s);
         set_answers(&s->req, &s->given);
         if (s->function->wants_tag) {
                 r = fn_request_make_tag(step_arena(s), &s->req, &s->req.tag, err);
-                s->c->observed->encoded = s->req.observed.encoded; /* for the steps behind this one */
+                s->c->observed->encoded = s->req.observed.encoded; /* for the following steps */
         }
         if (r >= 0)
-                r = call_or_recall(s, rsp, err);
+                r = enter_function(s, err);
+        if (r < 0)
+                return r;
+        if (s->c->hooks.on_request)
+                s->c->hooks.on_request(s->c->hooks.arg, s->step, &s->req);
+        s->first = s->req;
+        r = call_or_recall(s, rsp, err);
+        if (s->candidate)
+                step_compare(s, r < 0 ? NULL : rsp, err);
+        if (r >= 0)
+                s->record->is_pure = s->function->is_pure || rsp->is_pure;
+        leave_function(s);
+        if (s->c->hooks.on_response)
+                s->c->hooks.on_response(s->c->hooks.arg, s->step, r < 0 ? NULL : rsp, err);
+        return r;
+}
+
+/* Finds the function, and in the dry run of a rollout the one that it is compared with. */
+static int find_function(struct step_state *s, struct err *err)
+{
+        struct registry *registry = s->c->options.registry;
+        struct function_choice choice = s->step->choice;
+        int r;
+
+        s->record->is_chosen = function_choice_is_given(&choice);
+        choice.uid = meta_uid(s->c->observed->composite.object.value);
+        r = registry_find(registry, s->step->function, &choice, &s->function, err);
+        if (r >= 0 && s->c->hooks.on_comparison)
+                s->candidate = registry_find_candidate(registry, s->step->function, &choice, &s->gives_credentials);
+        return r;
+}
+
+/* 1: the call was lost because the function has been replaced meanwhile. */
+static int try_function(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        int r = find_function(s, err);
+
+        if (r < 0)
+                return r;
+        r = call_function(s, rsp, err);
+        if (r == ERR_CLOSED && atomic_load(&s->function->is_replaced) && !deadline_has_passed(s->c->run->deadline)) {
+                err_done(err);
+                r = 1;
+        }
+        function_unref(TAKE(s->candidate));
         function_unref(s->function);
+        return r;
+}
+
+static int run_function(struct step_state *s, struct fn_response *rsp, struct err *err)
+{
+        const struct step_hooks *hooks = &s->c->hooks;
+        int r;
+
+        if (hooks->on_function)
+                hooks->on_function(hooks->arg, s->step->function);
+        do
+                r = try_function(s, rsp, err);
+        while (r > 0);
         return r;
 }
 

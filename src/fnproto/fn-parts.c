@@ -2,36 +2,12 @@
 
 #include "buf.h"
 #include "digest.h"
+#include "fn-gather.h"
 #include "proto-sort.h"
 #include "proto-wire.h"
 
-/* Collects the pieces of one field: a view of the message while they stand side by side, a copy once they do not. */
-struct gather {
-        struct str view;
-        struct buf copy;
-};
-
-static void gather_add(struct gather *g, struct str piece)
-{
-        if (g->copy.n > 0) {
-                buf_append_str(&g->copy, piece);
-        } else if (!g->view.p || g->view.n == 0) {
-                g->view = piece;
-        } else if (piece.p == g->view.p + g->view.n) {
-                g->view.n += piece.n;
-        } else {
-                buf_append_str(&g->copy, g->view);
-                buf_append_str(&g->copy, piece);
-        }
-}
-
-static struct str gather_finish(struct gather *g, struct arena *a)
-{
-        return g->copy.n > 0 ? buf_to_arena(&g->copy, a) : g->view;
-}
-
-static struct gather *gather_of(struct gather *gathers, const struct proto_message *message,
-                                const struct proto_raw_field *f, struct str *ret_piece)
+static struct fn_gather *gather_of(struct fn_gather *gathers, const struct proto_message *message,
+                                   const struct proto_raw_field *f, struct str *ret_piece)
 {
         const struct proto_field *known = proto_field_by_number(message, f->number);
 
@@ -43,38 +19,19 @@ static struct gather *gather_of(struct gather *gathers, const struct proto_messa
         return &gathers[f->number];
 }
 
-/* Pieces of a single message are joined only if each is one: two halves of a field must not become a whole. */
-static int check_piece(struct str rest, struct err *err)
-{
-        struct proto_raw_field f;
-        int r;
-
-        while ((r = proto_next_field(&rest, &f, err)) > 0)
-                ;
-        return r;
-}
-
-static int check_join(const struct gather *g, struct str piece, struct err *err)
-{
-        int r = 0;
-
-        if (g->copy.n == 0)
-                r = check_piece(g->view, err);
-        return r < 0 ? r : check_piece(piece, err);
-}
-
-static int gather_all(struct gather *gathers, const struct proto_message *message, struct str rest, struct err *err)
+static int gather_all(struct fn_gather *gathers, const struct proto_message *message, struct str rest, struct err *err)
 {
         struct proto_raw_field f;
         struct str piece;
         int r;
 
         while ((r = proto_next_field(&rest, &f, err)) > 0) {
-                struct gather *g = gather_of(gathers, message, &f, &piece);
+                struct fn_gather *g = gather_of(gathers, message, &f, &piece);
 
-                if (piece.p == f.bytes.p && g->view.n > 0 && (r = check_join(g, piece, err)) < 0)
+                if (piece.p != f.bytes.p)
+                        fn_gather_add(g, piece);
+                else if ((r = fn_gather_merge(g, piece, err)) < 0)
                         break;
-                gather_add(g, piece.p ? piece : STR(""));
         }
         if (r < 0)
                 return err_wrap(err, "cannot decode %.*s", STR_ARG(message->name));
@@ -84,20 +41,20 @@ static int gather_all(struct gather *gathers, const struct proto_message *messag
 int fn_parts_split(struct arena *a, const struct proto_message *message, struct str bytes, struct fn_parts *ret,
                    struct err *err)
 {
-        struct gather gathers[FN_MAX_FIELD + 1] = { 0 };
+        struct fn_gather gathers[FN_MAX_FIELD + 1] = { 0 };
         int r = gather_all(gathers, message, bytes, err);
 
         if (r == 0) {
-                *ret = (struct fn_parts) { .message = message, .unknown = gather_finish(&gathers[0], a) };
+                *ret = (struct fn_parts) { .message = message, .unknown = fn_gather_finish(&gathers[0], a) };
                 for (size_t i = 1; i <= FN_MAX_FIELD; i++)
-                        ret->part[i] = gather_finish(&gathers[i], a);
+                        ret->part[i] = fn_gather_finish(&gathers[i], a);
         }
         for (size_t i = 0; i <= FN_MAX_FIELD; i++)
                 buf_done(&gathers[i].copy);
         return r;
 }
 
-/* Heads are 11 bytes at most: a number below 16 and a length. */
+/* The longest head of a field: one byte for a number below 16, and a length of up to 10 bytes. */
 #define HEAD_BYTES 11
 
 void fn_parts_append(struct buf *b, const struct fn_parts *parts)

@@ -1,4 +1,4 @@
-/* The rules by which auto-ready knows that a resource of a built-in kind is ready (spec/functions 4.1). */
+/* The readiness rules of auto-ready for built-in kinds (docs/spec/functions 4.1). */
 #include "auto-ready.h"
 
 #include "timetext.h"
@@ -10,7 +10,7 @@ static bool is_text(const struct value *v, const char *text)
         return value_is_string(v) && str_equal(value_str(v), str_from(text));
 }
 
-/* As Go converts float64 to int64 on amd64: cut off toward zero, and the least number for what does not fit. */
+/* Converts float64 to int64 as Go does on amd64: toward zero, and to the smallest int64 when it does not fit. */
 static int64_t to_int(const struct value *v)
 {
         if (value_is_int(v))
@@ -18,7 +18,7 @@ static int64_t to_int(const struct value *v)
         return v->number > -0x1p63 && v->number < 0x1p63 ? (int64_t)v->number : INT64_MIN;
 }
 
-/* A number that must be there. */
+/* Reads a required number. */
 static bool read_int(const struct value *v, int64_t *ret)
 {
         if (!value_is_number(v))
@@ -32,7 +32,7 @@ static int64_t int_or(const struct value *v, int64_t otherwise)
         return value_is_number(v) ? to_int(v) : otherwise;
 }
 
-/* The same of a type that was checked; wraps around as Go does. */
+/* As int_or, for an int32 of a checked type; wraps around as Go does. */
 static int64_t int32_or(const struct value *v, int64_t otherwise)
 {
         return (int32_t)int_or(v, otherwise);
@@ -132,7 +132,7 @@ static bool replica_set(const struct value *o)
                        int32_or(value_find(o, "spec", "replicas"), 1);
 }
 
-/* The first condition that decides does. */
+/* The first of these conditions decides. */
 static bool job(const struct value *o)
 {
         VALUE_FOREACH_ITEM (c, value_find(o, "status", "conditions")) {

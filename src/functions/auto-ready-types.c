@@ -1,6 +1,6 @@
-/* Upstream converts some kinds into their Go types first, and an object that does not convert is not ready. So the members of these
- * types stand in tables, and an object is held against them: null fits everything, unknown members are ignored, numbers must be
- * integral where the type has an integer but may have any size. */
+/* Upstream converts objects of some kinds to their Go types first, and an object that does not convert is not ready. So tables hold
+ * the members of these types, and objects are checked against them: null fits everything, unknown members are ignored, and a number
+ * for an integer must be integral but may have any size. */
 #include "auto-ready.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum shape {
         MAP,
 };
 
-enum kind {
+enum ready_kind {
         STRING,
         BOOL,
         INT32,
@@ -30,7 +30,7 @@ struct type_field {
         const char *name;
         uint8_t shape;
         uint8_t kind;
-        uint16_t type; /* of OBJECT */
+        uint16_t type; /* for OBJECT */
 };
 
 struct type {
@@ -59,7 +59,7 @@ static bool is_time(const struct value *v)
         return value_is_string(v) && time_parse_rfc3339(value_str(v), &t, NULL) >= 0;
 }
 
-/* Every JSON number is a quantity. Blanks around one in a text are cut off. */
+/* Every JSON number is a quantity. Blanks around a quantity in a text are ignored. */
 static bool is_quantity(struct arena *a, const struct value *v)
 {
         struct str s = value_str(v);
@@ -85,7 +85,7 @@ static bool fits_one(struct arena *a, const struct value *v, const struct type_f
 {
         if (value_is_null(v))
                 return true;
-        switch ((enum kind)f->kind) {
+        switch ((enum ready_kind)f->kind) {
         case STRING:
                 return value_is_string(v);
         case BOOL:

@@ -1,7 +1,7 @@
-/* function-auto-ready: marks desired resources ready whose observed ones are, by the rules of their kind or by their condition Ready
- * (spec/functions 4.1). Flags that others have set stay.
+/* function-auto-ready: marks desired resources as ready if their observed resources are ready, by the rules of their kind or by
+ * their condition Ready (docs/spec/functions 4.1). Readiness that other functions have set stays.
  *
- * Customisation by CEL is behind a gate upstream that is off, and its inputs are then accepted and ignored; so here. */
+ * Customisation by CEL is behind an upstream feature gate that is off; its inputs are accepted and ignored, here as upstream. */
 #include "auto-ready.h"
 
 #include "conditions.h"
@@ -24,7 +24,7 @@ static const struct input_field input_fields[] = {
 
 static const struct input_type input_type = INPUT_TYPE(struct auto_ready_input, input_fields);
 
-/* 1 when it is. */
+/* Returns 1 when the resource is ready, 0 when it is not. */
 static int is_ready(struct arena *a, const struct fn_resource *observed, struct err *err)
 {
         struct fn_struct object = observed->object;
@@ -54,6 +54,7 @@ static int mark_ready(struct arena *a, struct fn_state *observed, struct fn_stat
                 if (r)
                         resources[i].ready = FN_READY_TRUE;
         }
+        desired_settle_ready(resources, desired->n_resources);
         return 0;
 }
 
@@ -78,6 +79,7 @@ static int run_auto_ready(struct run *run, struct fn_request *req, struct fn_res
 
 const struct builtin_function function_auto_ready = {
         .name = "function-auto-ready",
+        .version = "v0.7.0",
         .is_pure = true,
         .run = run_auto_ready,
 };

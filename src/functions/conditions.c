@@ -18,7 +18,7 @@ static bool is_time(const struct value *v)
         return value_is_string(v) && time_parse_rfc3339(value_str(v), &t, NULL) >= 0;
 }
 
-/* Read back from JSON, where -2^63 is written as -9223372036854776000 and no longer fits. */
+/* Upstream reads the number from JSON text: -2^63 is written as -9223372036854776000, which no longer fits an int64. */
 static bool is_int64(const struct value *v)
 {
         double d = value_double(v, 0.5);

@@ -1,12 +1,12 @@
-/* Conditions of resources as functions see them (spec/functions 2.7). Unlike condition_get of the engine the lookup reads the whole
- * status strictly: a status that the Go type of conditions cannot hold has none. */
+/* Conditions of resources as functions see them (docs/spec/functions 2.7). Unlike the engine's condition_get, the lookup reads the
+ * whole status strictly: a status that does not fit the Go type of conditions has no conditions. */
 #pragma once
 
 #include "value.h"
 
-/* The status of the first condition of the type: "True", "False", or whatever stands there; "Unknown" when the object's status has
- * no such condition; "" when there is no status or it does not decode. Borrowed from the object. */
+/* The status of the first condition of the type: "True", "False" or any other text; "Unknown" when the object's status has no such
+ * condition; "" when there is no status or it does not decode. Borrowed from the object. */
 struct str conditions_status(const struct value *object, struct str type);
 
-/* Whether that is "True". */
+/* Whether conditions_status is "True". */
 bool conditions_is_true(const struct value *object, struct str type);

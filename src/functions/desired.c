@@ -20,3 +20,10 @@ int desired_rebuild(struct arena *a, struct fn_state *desired, struct fn_resourc
         *ret = resources;
         return 0;
 }
+
+void desired_settle_ready(struct fn_resource *resources, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (resources[i].ready != FN_READY_TRUE && resources[i].ready != FN_READY_FALSE)
+                        resources[i].ready = FN_READY_UNSPECIFIED;
+}

@@ -1,5 +1,5 @@
-/* Reads a value as Go's protojson reads its text, for the sake of its errors: members in the order of the text, and positions in it. The
- * text is written along the way, so that the end of what is written is the place of what comes next. */
+/* Checks a value as Go's protojson reads its text, to give the same errors: members in the order of the text, and positions in the
+ * text. The check writes the text as it proceeds, so that the length of the written text is the position of the next token. */
 #include "dummy.h"
 
 #include "base64.h"
@@ -11,7 +11,7 @@
 
 struct checker {
         struct arena *arena;
-        struct buf text; /* up to the token that is being looked at */
+        struct buf text; /* the text before the current token */
         struct err *err;
 };
 
@@ -26,7 +26,7 @@ static struct str token(struct checker *c, const struct value *v)
                 return STR("{");
         if (value_is_array(v))
                 return STR("[");
-        json_to_str(c->arena, v, 0, &text, NULL);
+        json_to_str(c->arena, v, JSON_RAW_SEPARATORS, &text, NULL);
         return text;
 }
 
@@ -87,7 +87,7 @@ static int check_duration(struct checker *c, const struct value *v)
                        STR_ARG(token(c, v)));
 }
 
-/* One value of a field, written when it is right. A response has no numbers and bools of its own. */
+/* Checks one value of a field and writes it when it is valid. A response has no numbers and bools of its own. */
 static int check_one(struct checker *c, const struct proto_field *f, const struct value *v)
 {
         int r = 0;
@@ -104,7 +104,7 @@ static int check_one(struct checker *c, const struct proto_field *f, const struc
                 r = check_bytes(c, f, v);
         else if (f->type == PROTO_ENUM)
                 r = check_enum(c, f, v);
-        return r < 0 ? r : json_write(&c->text, v, JSON_SORT_KEYS, c->err);
+        return r < 0 ? r : json_write(&c->text, v, JSON_SORT_KEYS | JSON_RAW_SEPARATORS, c->err);
 }
 
 /* --- Containers --- */
@@ -132,7 +132,7 @@ static int check_list(struct checker *c, const struct proto_field *f, const stru
 
 static void write_key(struct checker *c, struct str key)
 {
-        json_write_string(&c->text, key, 0);
+        json_write_string(&c->text, key, JSON_RAW_SEPARATORS);
         buf_append_char(&c->text, ':');
 }
 
@@ -162,7 +162,7 @@ static int check_map(struct checker *c, const struct proto_field *f, const struc
 
 /* --- Messages --- */
 
-/* What was met in one message. */
+/* The fields that were read in one message. */
 struct met {
         const struct proto_message *message;
         const struct value *object;
@@ -170,7 +170,7 @@ struct met {
         bool has_oneof;
 };
 
-/* The function's own version of the protocol knows one member of requirements. */
+/* The upstream function uses a protocol version with only one member of requirements: resources. */
 static const struct proto_field *find_field(const struct proto_message *m, struct str key)
 {
         if (m == &proto_fn_v1_Requirements && !str_equal(key, STR("resources")))
@@ -183,7 +183,7 @@ static int fail_member(struct checker *c, const char *problem, struct str key)
         size_t at = column(c);
 
         buf_clear(&c->text);
-        json_write_string(&c->text, key, 0);
+        json_write_string(&c->text, key, JSON_RAW_SEPARATORS);
         return err_set(c->err, ERR_INVALID, "(line 1:%zu): %s %.*s", at, problem, STR_ARG(buf_str(&c->text)));
 }
 

@@ -1,5 +1,5 @@
-/* function-dummy: answers what its input says. The response in the input is merged onto the standard one, as protobuf merges:
- * scalars replace, messages merge, lists append, entries of maps replace. On the wire that is concatenation. */
+/* function-dummy: returns the response in its input, merged into the standard response as protobuf merges: scalars replace,
+ * messages merge, lists append, map entries replace. On the wire that is concatenation. */
 #include "dummy.h"
 
 #include "buf.h"
@@ -17,7 +17,7 @@ static const struct input_field dummy_fields[] = {
 
 static const struct input_type dummy_type = INPUT_TYPE(struct dummy_input, dummy_fields);
 
-/* The function's own version of the protocol knows requirements under one name, in the field that others call
+/* The upstream function's protocol version has requirements under one name, resources, in the field that other versions call
  * extra_resources. */
 static const struct value *rename_requirements(struct arena *a, const struct value *response)
 {
@@ -77,4 +77,6 @@ static int run_dummy(struct run *run, struct fn_request *req, struct fn_response
         return 0;
 }
 
-const struct builtin_function function_dummy = { .name = "function-dummy", .is_pure = true, .run = run_dummy };
+const struct builtin_function function_dummy = {
+        .name = "function-dummy", .version = "v0.4.0", .is_pure = true, .run = run_dummy
+};

@@ -1,11 +1,11 @@
 /* function-environment-configs: asks for EnvironmentConfigs and merges their data into the environment in the context
- * (spec/functions 4.2). */
+ * (docs/spec/functions 4.2). */
 #include "environment.h"
 #include "functions.h"
 
 struct config_input {
         struct environment_spec *spec;
-        struct environment_spec *selectors; /* the name that spec/seeds 1 knows it by: kind ExtraResourceSelectors */
+        struct environment_spec *selectors; /* its name in docs/spec/seeds 1: kind ExtraResourceSelectors */
 };
 
 static const struct input_field spec_fields[] = {
@@ -21,7 +21,7 @@ static const struct input_field input_fields[] = {
 };
 static const struct input_type input_type = INPUT_TYPE(struct config_input, input_fields);
 
-/* Where the Composition itself has the environment, its default data needs no config beside it. */
+/* A native environment, from the Composition itself, may have default data without any config. */
 static int answer(struct arena *a, struct fn_request *req, struct fn_response *rsp, bool is_native, struct err *err)
 {
         struct config_input input = { 0 };
@@ -64,6 +64,7 @@ static int run_native(struct run *r, struct fn_request *req, struct fn_response 
 
 const struct builtin_function function_environment_configs = {
         .name = "function-environment-configs",
+        .version = "v0.7.1",
         .is_pure = true,
         .run = run_environment_configs,
 };

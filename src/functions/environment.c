@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include "environment-merge.h"
 #include "gotext.h"
 #include "path.h"
 
@@ -30,7 +31,7 @@ static struct str requirement_name(struct arena *a, size_t i)
         return arena_printf(a, "environment-config-%zu", i);
 }
 
-/* --- The first call: what is needed --- */
+/* --- The first call: requirements --- */
 
 int environment_require(struct arena *a, struct fn_request *req, const struct environment_spec *spec,
                         struct fn_response *rsp, struct err *err)
@@ -54,7 +55,7 @@ int environment_require(struct arena *a, struct fn_request *req, const struct en
         return selection_require(a, req, sources, n, rsp, err);
 }
 
-/* --- The second: what came --- */
+/* --- The second call: selecting from the answers --- */
 
 static int select_reference(struct configs *c, const struct environment_source *source, struct selection *found)
 {
@@ -75,7 +76,7 @@ static int select_multiple(struct configs *c, const struct selection_selector *s
         if (selector->min_match.is_set && found->n < (uint64_t)selector->min_match.value)
                 return err_set(c->err, ERR_INVALID, "expected at least %lld required resources, got %zu",
                                (long long)selector->min_match.value, found->n);
-        r = selection_sort(c->arena, found, selector->sort_by_field_path, c->err);
+        r = selection_sort(c->arena, found, selector->sort_by_field_path, true, c->err);
         if (r < 0)
                 return r;
         selection_cut(found, selector);
@@ -94,7 +95,7 @@ static int select_by_labels(struct configs *c, const struct selection_selector *
         return 0;
 }
 
-/* *ret is NULL when the entry selects nothing. */
+/* *ret is NULL when the source selects nothing. */
 static int select_source(struct configs *c, size_t i, const struct environment_source *source, struct selection **ret)
 {
         struct str name = requirement_name(c->arena, i);
@@ -135,26 +136,32 @@ static int select_all(struct configs *c, struct selection **selected)
 
 /* --- The environment --- */
 
-static int merge(struct configs *c, const struct value **environment, const struct value *data)
+/* Puts the data at the path. Upstream does not report what is wrong with a path; an error of Weft's own limits is reported. */
+static int put_data(struct configs *c, struct str path, struct str name, const struct value *data,
+                    const struct value **ret)
 {
-        static const struct merge_options options;
+        _cleanup_err_ struct err problem = { 0 };
+        int r = path_set(c->arena, &value_empty_object, path, data, ret, &problem);
 
-        return merge_values(c->arena, *environment, data, &options, environment, c->err);
+        if (r >= 0)
+                return 0;
+        if (r == ERR_LIMIT)
+                err_move(c->err, &problem);
+        else
+                err_set(c->err, ERR_INVALID, "cannot get data from environment config %.*s into path %.*s",
+                        STR_ARG(name), STR_ARG(go_quote(c->arena, path)));
+        return r;
 }
 
-/* The config's data, at its place. */
+/* The config's data, at the source's path. */
 static int data_of(struct configs *c, const struct environment_source *source, const struct value *config,
                    const struct value **ret)
 {
         const struct value *data = value_get(config, STR("data"));
         struct str name = value_str(value_find(config, "metadata", "name"));
 
-        if (source->to_field_path.n) {
-                if (path_set(c->arena, &value_empty_object, source->to_field_path, data ?: &value_null, ret, NULL) >= 0)
-                        return 0;
-                return err_set(c->err, ERR_INVALID, "cannot get data from environment config %.*s into path %.*s",
-                               STR_ARG(name), STR_ARG(go_quote(c->arena, source->to_field_path)));
-        }
+        if (source->to_field_path.n)
+                return put_data(c, source->to_field_path, name, data ?: &value_null, ret);
         name = go_quote(c->arena, name);
         if (!data)
                 return err_set(c->err, ERR_INVALID, "cannot get data from environment config %.*s: data: no such field",
@@ -168,25 +175,58 @@ static int data_of(struct configs *c, const struct environment_source *source, c
         return 0;
 }
 
-static int merge_selected(struct configs *c, struct selection *const *selected, const struct value **environment)
+/* Collects the data of all selected configs, in the order of the sources. */
+static int collect_data(struct configs *c, struct selection *const *selected, const struct value **ret, size_t *ret_n)
 {
         const struct environment_source *source, *first = c->spec->sources.p;
+        size_t n = 0;
 
         INPUT_FOREACH (source, &c->spec->sources) {
                 const struct selection *s = selected[source - first];
 
                 for (size_t i = 0; s && i < s->n; i++) {
-                        const struct value *data;
+                        int r = data_of(c, source, s->p[i], &ret[n++]);
 
-                        if (data_of(c, source, s->p[i], &data) < 0 || merge(c, environment, data) < 0 ||
-                            arena_check(c->arena, c->err) < 0)
-                                return err_wrap(c->err, "cannot merge environment data");
+                        if (r < 0 || (r = arena_check(c->arena, c->err)) < 0)
+                                return r;
                 }
         }
+        *ret_n = n;
         return 0;
 }
 
-/* It looks like an object of a kind, unless it has one or the other already. */
+/* Configs are merged with each other first: so a null in one of them hides the values of other configs, but not the values below
+ * all configs. */
+static int merge_selected(struct configs *c, struct selection *const *selected, const struct value **ret)
+{
+        const struct value **data;
+        size_t n = 0;
+        int r;
+
+        for (size_t i = 0; i < c->spec->sources.n; i++)
+                n += selected[i] ? selected[i]->n : 0;
+        data = ARENA_NEW_ARRAY(c->arena, const struct value *, n + 1);
+        r = collect_data(c, selected, data, &n);
+        if (r >= 0)
+                r = environment_merge(c->arena, data, n, ret, c->err);
+        return r < 0 ? err_wrap(c->err, "cannot merge environment data") : 0;
+}
+
+/* Whether Go finds no group, version and kind in the environment: they are empty, or the apiVersion has more than two parts. */
+static bool has_no_kind(const struct value *environment)
+{
+        struct str version = value_str(value_get(environment, STR("apiVersion")));
+        size_t n_slashes = 0;
+
+        for (size_t i = 0; i < version.n; i++)
+                n_slashes += version.p[i] == '/';
+        if (n_slashes > 1)
+                return true;
+        return (version.n == 0 || str_equal(version, STR("/"))) &&
+               value_str(value_get(environment, STR("kind"))).n == 0;
+}
+
+/* Adds apiVersion and kind if the environment has none. */
 static const struct value *with_kind(struct arena *a, const struct value *environment)
 {
         static const struct value version = { .type = VALUE_STRING,
@@ -196,9 +236,33 @@ static const struct value *with_kind(struct arena *a, const struct value *enviro
                                            .n = sizeof("Environment") - 1,
                                            .bytes = "Environment" };
 
-        if (value_str(value_get(environment, STR("apiVersion"))).n || value_str(value_get(environment, STR("kind"))).n)
+        if (!has_no_kind(environment))
                 return environment;
         return value_with(a, value_with(a, environment, STR("apiVersion"), &version), STR("kind"), &kind);
+}
+
+/* The environment in the context; {} if it is not an object. */
+static const struct value *existing_in(const struct value *context)
+{
+        const struct value *existing = value_get(context, ENVIRONMENT_KEY);
+
+        return value_is_object(existing) ? existing : &value_empty_object;
+}
+
+/* Merges the selected data over the existing environment, and the result over the defaults. The order matters: a null in the
+ * existing environment hides a default only if no config has an object there. */
+static int lay_over(struct configs *c, struct selection *const *selected, const struct value *existing,
+                    const struct value **ret)
+{
+        const struct value *over_existing[] = { existing, NULL };
+        const struct value *over_defaults[] = { c->spec->default_data ?: &value_empty_object, NULL };
+        int r = merge_selected(c, selected, &over_existing[1]);
+
+        if (r >= 0)
+                r = environment_merge(c->arena, over_existing, ARRAY_SIZE(over_existing), &over_defaults[1], c->err);
+        if (r >= 0)
+                r = environment_merge(c->arena, over_defaults, ARRAY_SIZE(over_defaults), ret, c->err);
+        return r;
 }
 
 int environment_build(struct arena *a, struct fn_request *req, const struct environment_spec *spec,
@@ -206,7 +270,7 @@ int environment_build(struct arena *a, struct fn_request *req, const struct envi
 {
         struct configs c = { .arena = a, .req = req, .spec = spec, .err = err };
         struct selection **selected = ARENA_NEW_ARRAY(a, struct selection *, spec->sources.n + 1);
-        const struct value *environment = spec->default_data ?: &value_empty_object, *context, *existing;
+        const struct value *environment, *context;
         int r = select_all(&c, selected);
 
         if (r < 0)
@@ -214,11 +278,7 @@ int environment_build(struct arena *a, struct fn_request *req, const struct envi
         r = fn_struct_value(a, &rsp->context, &context, err);
         if (r < 0)
                 return err_wrap(err, "cannot read the context");
-        existing = value_get(context, ENVIRONMENT_KEY);
-        if (value_is_object(existing))
-                r = merge(&c, &environment, existing);
-        if (r >= 0)
-                r = merge_selected(&c, selected, &environment);
+        r = lay_over(&c, selected, existing_in(context), &environment);
         if (r < 0)
                 return r;
         rsp->context = (struct fn_struct) {

@@ -1,10 +1,10 @@
 /* The environment of a composition: data of EnvironmentConfigs, chosen by name or by labels, merged into one object in the context
- * (spec/functions 4.2). What the function environment-configs does, and patch-and-transform when its input asks for it. */
+ * (docs/spec/functions 4.2). Used by the function environment-configs, and by patch-and-transform when its input asks for it. */
 #pragma once
 
 #include "selection.h"
 
-#define ENVIRONMENT_KEY STR("apiextensions.crossplane.io/environment") /* of the context */
+#define ENVIRONMENT_KEY STR("apiextensions.crossplane.io/environment") /* key in the context */
 
 struct environment_source {
         struct str type;
@@ -21,11 +21,12 @@ struct environment_spec {
         struct input_list sources; /* struct environment_source */
 };
 
-/* The first call: adds what the sources name to the requirements of the response, which are there afterwards even if empty. */
+/* For the first call: adds the resources that the sources name to the requirements of the response; the requirements are present
+ * even if empty. */
 int environment_require(struct arena *a, struct fn_request *req, const struct environment_spec *spec,
                         struct fn_response *rsp, struct err *err);
 
-/* The second: default data, over it the environment that the response's context has, over it what came, as the new environment of that
- * context. */
+/* For the second call: sets the environment in the response's context to the default data, merged with the existing environment of
+ * that context, merged with the fetched resources; later ones replace earlier ones. */
 int environment_build(struct arena *a, struct fn_request *req, const struct environment_spec *spec,
                       struct fn_response *rsp, struct err *err);

@@ -1,4 +1,4 @@
-/* function-extra-resources: asks for resources and puts them into the context (spec/functions 4.3). */
+/* function-extra-resources: asks for resources and puts them into the context (docs/spec/functions 4.3). */
 #include "functions.h"
 
 #include "gotext.h"
@@ -11,7 +11,7 @@ struct extra_source {
         struct str into;
         struct str kind;
         struct str api_version;
-        struct str namespace;
+        struct str ns;
         struct selection_ref *ref;
         struct selection_selector *selector;
 };
@@ -28,7 +28,7 @@ struct extra_spec {
 
 struct extra_input {
         struct extra_spec *spec;
-        struct extra_spec *selectors; /* the same under an older name: kind ExtraResourceSelectors */
+        struct extra_spec *selectors; /* older name of spec: kind ExtraResourceSelectors */
 };
 
 static const struct input_field selector_fields[] = { SELECTION_SELECTOR_FIELDS };
@@ -39,7 +39,7 @@ static const struct input_field source_fields[] = {
         { "into", INPUT_STRING, offsetof(struct extra_source, into) },
         { "kind", INPUT_STRING, offsetof(struct extra_source, kind) },
         { "apiVersion", INPUT_STRING, offsetof(struct extra_source, api_version) },
-        { "namespace", INPUT_STRING, offsetof(struct extra_source, namespace) },
+        { "namespace", INPUT_STRING, offsetof(struct extra_source, ns) },
         { "ref", INPUT_OBJECT, offsetof(struct extra_source, ref), &selection_ref_type },
         { "selector", INPUT_OBJECT, offsetof(struct extra_source, selector), &selector_type },
 };
@@ -63,7 +63,7 @@ static const struct input_field input_fields[] = {
 };
 static const struct input_type input_type = INPUT_TYPE(struct extra_input, input_fields);
 
-/* --- The first call: what is needed --- */
+/* --- The first call: requirements --- */
 
 static int build_requirements(struct arena *a, struct fn_request *req, const struct extra_spec *spec,
                               struct fn_response *rsp, struct err *err)
@@ -81,12 +81,12 @@ static int build_requirements(struct arena *a, struct fn_request *req, const str
                         .wanted = { .name = source->into,
                                     .api_version = source->api_version,
                                     .kind = source->kind,
-                                    .namespace = source->namespace },
+                                    .ns = source->ns },
                 };
         return selection_require(a, req, sources, n, rsp, err);
 }
 
-/* --- The second: what came --- */
+/* --- The second call: the answers --- */
 
 static int check_reference(struct arena *a, const struct extra_spec *spec, const struct extra_source *source,
                            const struct selection *found, struct err *err)
@@ -109,14 +109,14 @@ static int check_selector(struct arena *a, const struct extra_source *source, st
         if (selector->min_match.is_set && found->n < (uint64_t)selector->min_match.value)
                 return err_set(err, ERR_INVALID, "expected at least %lld extra resources %.*s, got %zu",
                                (long long)selector->min_match.value, STR_ARG(go_quote(a, source->into)), found->n);
-        r = selection_sort(a, found, selector->sort_by_field_path, err);
+        r = selection_sort(a, found, selector->sort_by_field_path, false, err);
         if (r < 0)
                 return r;
         selection_cut(found, selector);
         return 0;
 }
 
-/* 1 when the entry has a place in the context. */
+/* Returns 1 when the source's resources go into the context. */
 static int check_source(struct arena *a, struct fn_request *req, const struct extra_spec *spec,
                         const struct extra_source *source, struct selection **ret, struct err *err)
 {
@@ -209,6 +209,7 @@ static int run_extra_resources(struct run *run, struct fn_request *req, struct f
 
 const struct builtin_function function_extra_resources = {
         .name = "function-extra-resources",
+        .version = "v0.3.0",
         .is_pure = true,
         .run = run_extra_resources,
 };

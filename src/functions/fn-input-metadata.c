@@ -1,4 +1,4 @@
-/* The members that every input may have, as tables: those of a Kubernetes object, its metadata to the last. */
+/* Tables of the members that every input may have: those of a Kubernetes object, with all of its metadata. */
 #include "fn-input.h"
 
 struct owner {
@@ -33,7 +33,7 @@ static const struct input_field manager_fields[] = {
 static const struct input_type manager_type = INPUT_TYPE(struct manager, manager_fields);
 
 struct input_metadata {
-        struct str name, generate_name, namespace, self_link, uid, resource_version, created, deleted;
+        struct str name, generate_name, ns, self_link, uid, resource_version, created, deleted;
         struct input_int generation, grace_period;
         const struct value *labels, *annotations;
         struct input_list owners, finalizers, managers;
@@ -42,7 +42,7 @@ struct input_metadata {
 static const struct input_field metadata_fields[] = {
         { "name", INPUT_STRING, offsetof(struct input_metadata, name) },
         { "generateName", INPUT_STRING, offsetof(struct input_metadata, generate_name) },
-        { "namespace", INPUT_STRING, offsetof(struct input_metadata, namespace) },
+        { "namespace", INPUT_STRING, offsetof(struct input_metadata, ns) },
         { "selfLink", INPUT_STRING, offsetof(struct input_metadata, self_link) },
         { "uid", INPUT_STRING, offsetof(struct input_metadata, uid) },
         { "resourceVersion", INPUT_STRING, offsetof(struct input_metadata, resource_version) },

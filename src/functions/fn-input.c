@@ -5,7 +5,7 @@
 #include "path.h"
 #include "timetext.h"
 
-/* Where we are, for errors: a chain on the stack. */
+/* The current position, for errors: a chain on the stack. */
 struct place {
         const struct place *outer;
         struct str key; /* p is NULL for an item */
@@ -15,7 +15,7 @@ struct place {
 struct input {
         struct arena *arena;
         struct err *err;
-        struct input_object object; /* read to be checked */
+        struct input_object object; /* read only to check it */
 };
 
 static void append_place(struct buf *b, const struct place *place)
@@ -68,7 +68,7 @@ static int read_list(struct input *in, const struct place *place, const struct i
         return 0;
 }
 
-/* Upstream reads the digits of the number's JSON, which for large doubles are not all of them. */
+/* Upstream reads the digits of the number's JSON text; large doubles are written with fewer digits than they have. */
 static int read_integer(struct input *in, const struct place *place, const struct input_field *f, const struct value *v,
                         struct input_int *ret)
 {

@@ -1,16 +1,18 @@
 #include "functions.h"
 
 const struct builtin_function *const builtin_functions[] = {
-        &function_auto_ready,          &function_dummy,     &function_environment_configs, &function_extra_resources,
-        &function_patch_and_transform, &function_sequencer,
+        &function_auto_ready,      &function_dummy,         &function_environment_configs,
+        &function_extra_resources, &function_go_templating, &function_patch_and_transform,
+        &function_sequencer,
 };
 const size_t builtin_n_functions = ARRAY_SIZE(builtin_functions);
 
-/* Names of old examples (spec/seeds 1). */
+/* Short names from old examples (docs/spec/seeds 1). */
 static const struct {
         const char *alias;
         const char *name;
 } aliases[] = {
+        { "go-templates", "function-go-templating" },
         { "patch-and-transform", "function-patch-and-transform" },
 };
 

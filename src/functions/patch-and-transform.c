@@ -1,13 +1,14 @@
-/* function-patch-and-transform: composes resources from templates, patched with fields of the composite, of each other's observed state and
- * of the environment. This file is the order of things: environment first, then template after template (pt-render.c), then the
- * Secret; reads are from observed state, writes go to desired state. The parts are in pt-*.c. */
+/* function-patch-and-transform: composes resources from templates, patched with fields of the composite, of each other's observed
+ * state and of the environment. This file runs the parts in order: the environment, then each template (pt-render.c), then the
+ * Secret. Patches read observed state and write desired state. The parts are in pt-*.c. */
 #include "functions.h"
 
+#include "desired.h"
 #include "environment.h"
 #include "gotext.h"
 #include "pt-session.h"
 
-/* --- What is given --- */
+/* --- Reading the request --- */
 
 static int read_states(struct pt_session *s, struct err *err)
 {
@@ -32,7 +33,7 @@ static int read_states(struct pt_session *s, struct err *err)
         return 0;
 }
 
-/* Whether Kubernetes finds no group, version and kind in it. An apiVersion with several slashes hides the kind as well. */
+/* Whether Kubernetes finds no group, version and kind in the object. An apiVersion with several slashes also hides the kind. */
 static bool has_no_type(const struct value *object)
 {
         struct str version = value_str(value_get(object, STR("apiVersion"))), rest = version, group;
@@ -42,8 +43,8 @@ static bool has_no_type(const struct value *object)
         return (version.n == 0 || str_equal(version, STR("/"))) && !pt_has_kind(object);
 }
 
-/* Ours: the input may choose EnvironmentConfigs itself, as a step of environment-configs before this one would. *ret_waits when they
- * have to be fetched first. */
+/* Weft's extension: the input may select EnvironmentConfigs itself, like a preceding step of environment-configs. *ret_waits is
+ * true when they must be fetched first. */
 static int select_environment(struct pt_session *s, bool *ret_waits, struct err *err)
 {
         struct environment_spec spec = { 0 };
@@ -150,7 +151,7 @@ static int compose(struct pt_session *s, struct err *err)
         return r;
 }
 
-/* Composites of the second generation have no secret of their own: it is composed. */
+/* Composites of Crossplane 2 (with spec.crossplane) have no connection secret of their own, so a Secret is composed. */
 static int compose_secret(struct pt_session *s, const struct fn_bytes_map *details, struct err *err)
 {
         const struct value *composite = s->observed_composite.root, *secret;
@@ -171,7 +172,7 @@ static int compare_names(const void *a, const void *b)
         return str_compare(((const struct fn_resource *)a)->name, ((const struct fn_resource *)b)->name);
 }
 
-/* All desired resources again, as upstream writes them: without connection details, and an absent object as an empty one. */
+/* Writes all desired resources as upstream does: without connection details, and an absent object as an empty one. */
 static void write_resources(struct pt_session *s, struct fn_state *state)
 {
         struct fn_resource *resources = ARENA_NEW_ARRAY(s->arena, struct fn_resource, s->desired.n);
@@ -186,6 +187,7 @@ static void write_resources(struct pt_session *s, struct fn_state *state)
         }
         if (n)
                 qsort(resources, n, sizeof(*resources), compare_names);
+        desired_settle_ready(resources, n);
         state->resources = resources;
         state->n_resources = n;
 }
@@ -204,8 +206,8 @@ static void write_response(struct pt_session *s, const struct fn_bytes_map *deta
         s->rsp->context.value = value_with(s->arena, context, ENVIRONMENT_KEY, s->environment.root);
 }
 
-/* Upstream shares the map of the composite's connection details with the request if there is one, so what was found until a fatal
- * result stays in the response. */
+/* Keeps the details that were found before a fatal result in the response: upstream does so, because it shares the map of the
+ * composite's connection details with the request if there is one. */
 static void keep_details(struct pt_session *s)
 {
         struct fn_state *state = &s->rsp->desired;
@@ -283,6 +285,7 @@ const struct builtin_function function_native_patch_and_transform = {
 
 const struct builtin_function function_patch_and_transform = {
         .name = "function-patch-and-transform",
+        .version = "v0.10.8",
         .is_pure = true,
         .run = run_patch_and_transform,
 };

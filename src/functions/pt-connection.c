@@ -1,4 +1,4 @@
-/* Connection details: out of observed resources, and for composites of the second generation into a Secret. */
+/* Connection details: extracts them from observed resources and, for composites of Crossplane 2, puts them into a Secret. */
 #include "pt.h"
 
 #include <stdlib.h>
@@ -95,21 +95,21 @@ void pt_extract_details(struct pt_details *d, const struct input_list *details, 
 
 struct reference {
         struct str name;
-        struct str namespace;
+        struct str ns;
 };
 
-/* What the composite itself says, if that can be read. */
+/* Reads the reference in the composite itself, if it is valid. */
 static bool read_reference(const struct value *composite, struct reference *ret)
 {
         const struct value *ref = value_find(composite, "spec", "writeConnectionSecretToRef");
-        const struct value *name = value_get(ref, STR("name")), *namespace = value_get(ref, STR("namespace"));
+        const struct value *name = value_get(ref, STR("name")), *ns = value_get(ref, STR("namespace"));
 
         if (!value_is_object(ref) && !value_is_null(ref))
                 return false;
         if ((name && !value_is_string(name) && !value_is_null(name)) ||
-            (namespace && !value_is_string(namespace) && !value_is_null(namespace)))
+            (ns && !value_is_string(ns) && !value_is_null(ns)))
                 return false;
-        *ret = (struct reference) { .name = value_str(name), .namespace = value_str(namespace) };
+        *ret = (struct reference) { .name = value_str(name), .ns = value_str(ns) };
         return true;
 }
 
@@ -121,10 +121,10 @@ static struct reference choose_reference(struct arena *a, const struct value *co
 
         if (read_reference(composite, &ref))
                 return ref;
-        if (input && (input->name.n || input->namespace.n))
-                return (struct reference) { .name = input->name, .namespace = input->namespace };
+        if (input && (input->name.n || input->ns.n))
+                return (struct reference) { .name = input->name, .ns = input->ns };
         return (struct reference) { .name = arena_printf(a, "%.*s-connection", STR_ARG(name)),
-                                    .namespace = value_str(value_find(composite, "metadata", "namespace")) };
+                                    .ns = value_str(value_find(composite, "metadata", "namespace")) };
 }
 
 static int apply_patch(const struct run *run, struct pt_patch *patch, size_t i, const struct pt_object *composite,
@@ -155,7 +155,7 @@ static int patch_reference(const struct run *run, const struct pt_secret_ref *in
         object_builder_add(&b, STR("apiVersion"), value_of_literal("v1"));
         object_builder_add(&b, STR("kind"), value_of_literal("SecretReference"));
         object_builder_add(&b, STR("name"), value_of_str(ref->name));
-        object_builder_add(&b, STR("namespace"), value_of_str(ref->namespace));
+        object_builder_add(&b, STR("namespace"), value_of_str(ref->ns));
         to.root = value_put(run->arena, object_builder_finish(&b));
         for (size_t i = 0; i < input->patches.n; i++) {
                 _cleanup_err_ struct err problem = { 0 };
@@ -166,8 +166,8 @@ static int patch_reference(const struct run *run, const struct pt_secret_ref *in
         v = value_get(to.root, STR("name"));
         ref->name = value_is_string(v) ? value_str(v) : ref->name;
         v = value_get(to.root, STR("namespace"));
-        ref->namespace = value_is_string(v) ? value_str(v) : ref->namespace;
-        return bounds_check(run, err); /* which an optional patch may have been left out for */
+        ref->ns = value_is_string(v) ? value_str(v) : ref->ns;
+        return bounds_check(run, err); /* an optional patch may have hidden that error */
 }
 
 static struct value secret_data(struct arena *a, const struct fn_bytes_map *details)
@@ -191,8 +191,8 @@ static const struct value *make_secret(struct arena *a, const struct reference *
         object_builder_init(&metadata, a, 2);
         if (ref->name.n)
                 object_builder_add(&metadata, STR("name"), value_of_str(ref->name));
-        if (ref->namespace.n)
-                object_builder_add(&metadata, STR("namespace"), value_of_str(ref->namespace));
+        if (ref->ns.n)
+                object_builder_add(&metadata, STR("namespace"), value_of_str(ref->ns));
         object_builder_init(&b, a, 5);
         object_builder_add(&b, STR("apiVersion"), value_of_literal("v1"));
         object_builder_add(&b, STR("data"), secret_data(a, details));

@@ -1,6 +1,6 @@
-/* The input of patch-and-transform as tables, and the checks that come before anything runs. The first problem counts; the order of the
- * checks is upstream's, oddities included: sets of patches do not name their place, and combining patches are checked no further
- * than their variables. */
+/* The input of patch-and-transform as tables, and the checks before anything runs. The first problem is reported. The order of the
+ * checks is upstream's, with its oddities: errors in patch sets do not name their place, and of combining patches only the
+ * variables are checked. */
 #include "pt-transform.h"
 
 #include "environment.h"
@@ -111,7 +111,7 @@ static const struct input_field policy_fields[] = {
 };
 static const struct input_type policy_type = INPUT_TYPE(struct pt_policy, policy_fields);
 
-/* Only patches of resources know patchSetName, which comes last. */
+/* Only patches of resources have patchSetName, which is the last field. */
 static const struct input_field patch_fields[] = {
         FIELD(struct pt_patch, type, "type", INPUT_STRING),
         FIELD(struct pt_patch, from.text, "fromFieldPath", INPUT_STRING),
@@ -171,7 +171,7 @@ static const struct input_type environment_type = INPUT_TYPE(struct pt_environme
 
 static const struct input_field secret_ref_fields[] = {
         FIELD(struct pt_secret_ref, name, "name", INPUT_STRING),
-        FIELD(struct pt_secret_ref, namespace, "namespace", INPUT_STRING),
+        FIELD(struct pt_secret_ref, ns, "namespace", INPUT_STRING),
         LIST(struct pt_secret_ref, patches, "patches", patch_type),
 };
 static const struct input_type secret_ref_type = INPUT_TYPE(struct pt_secret_ref, secret_ref_fields);

@@ -1,5 +1,5 @@
-/* One patch: get a value or combine several, transform it, and merge it into another object. Errors are worded as upstream words
- * them, and whether one is NotFound is what policies ask. */
+/* One patch: get a value or combine several, transform it, and merge it into another object. Errors have upstream's texts; policies
+ * depend on whether an error is NotFound. */
 #include "pt.h"
 
 #include "buf.h"
@@ -112,8 +112,8 @@ bool pt_has_kind(const struct value *object)
         return value_str(value_get(object, STR("kind"))).n > 0;
 }
 
-/* What every edit ends with upstream: the object is written as JSON and read again by the rules of Kubernetes. Where that fails the
- * edit stays, which shows when the error is ignored. */
+/* Ends an edit as upstream does: the object is written as JSON and read again by the rules of Kubernetes. If that fails, the edit
+ * stays, which is visible when the error is ignored. */
 static int reread(struct arena *a, struct pt_object *object, const struct value *root, struct err *err)
 {
         struct str text;
@@ -137,7 +137,7 @@ static int merge_at(struct arena *a, const struct pt_object *object, const struc
                     const struct value *v, const struct merge_options *options, const struct value **ret,
                     struct err *err)
 {
-        /* Numbers of both sides are compared when arrays are appended. */
+        /* Appending arrays compares elements, so the numbers of both sides must have the same form. */
         if (options && options->appends_slices && !object->is_settled)
                 root = fn_value_numbers(a, root);
         return path_merge_segments(a, root, path, v, options, ret, err);
@@ -156,7 +156,7 @@ static int patch_to(struct arena *a, struct pt_object *to, struct pt_path *path,
         return r < 0 ? err_wrap(err, "cannot patch to object") : 0;
 }
 
-/* Into every place that exists behind the wildcards. */
+/* Patches every existing place that the wildcards match. */
 static int patch_to_all(struct arena *a, struct pt_object *to, struct str path, const struct value *v,
                         const struct merge_options *options, struct err *err)
 {

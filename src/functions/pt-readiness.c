@@ -1,4 +1,4 @@
-/* Whether an observed resource is ready, by the checks of its template. */
+/* Checks whether an observed resource is ready, by the checks of its template. */
 #include "pt.h"
 
 #include "conditions.h"
@@ -8,7 +8,7 @@ const char *const pt_check_names[PT_N_CHECK_TYPES] = { "NonEmpty",   "MatchStrin
 
 /* --- Checks ---
  *
- * Each answers 1, 0 or an error. */
+ * Each check returns 1, 0 or an error. */
 
 static int wrong_type(const struct pt_check *c, const char *text, struct err *err)
 {
@@ -22,7 +22,7 @@ static int match_string(const struct pt_check *c, const struct value *v, struct 
         return str_equal(value_str(v), c->match_string);
 }
 
-/* Over the wire every number is a double, so upstream's check never passes; an integral one counts here. */
+/* Every number on the wire is a double, so upstream's check never passes; here an integral double counts as an integer. */
 static int match_integer(const struct pt_check *c, const struct value *v, struct err *err)
 {
         if (!value_is_int(v) && !(value_is_double(v) && (value_int(v, 0) != 0 || v->number == 0)))

@@ -1,4 +1,4 @@
-/* One template: from its base, or what an earlier step desired, to the desired resource. */
+/* Renders one template: from its base, or from the resource that an earlier step desired, to the desired resource. */
 #include "pt-session.h"
 
 #include "gotext.h"
@@ -7,15 +7,15 @@
 /* A template while it is rendered. */
 struct rendering {
         struct pt_session *s;
-        const struct pt_template *template;
+        const struct pt_template *tmpl;
         struct str quoted_name;
         bool is_observed;
         struct pt_object observed;
         struct pt_object composed;
         bool is_ready;
         bool is_skipped;
-        bool is_terminal; /* the failure of a patch to something else than the resource */
-        size_t n_patches; /* so far, those of sets each on its own */
+        bool is_terminal; /* a patch to an object other than the resource has failed */
+        size_t n_patches; /* number of patches so far; each patch of a set counts */
 };
 
 int pt_read_struct(struct arena *a, const struct fn_struct *s, const struct value **ret, struct err *err)
@@ -28,11 +28,11 @@ int pt_read_struct(struct arena *a, const struct fn_struct *s, const struct valu
         return r;
 }
 
-/* --- How it begins --- */
+/* --- The initial object --- */
 
 static int parse_base(struct rendering *t, struct err *err)
 {
-        const struct value *base = t->template->base;
+        const struct value *base = t->tmpl->base;
         struct str text;
         int r;
 
@@ -56,9 +56,9 @@ static int begin_composed(struct rendering *t, struct err *err)
 {
         const struct fn_resource *desired;
 
-        if (t->template->base)
+        if (t->tmpl->base)
                 return parse_base(t, err);
-        desired = map_get(&t->s->desired, t->template->name);
+        desired = map_get(&t->s->desired, t->tmpl->name);
         if (!desired)
                 return err_set(err, ERR_INVALID,
                                "composed resource %.*s has no base template, and was not produced by a previous "
@@ -68,7 +68,7 @@ static int begin_composed(struct rendering *t, struct err *err)
         return pt_read_struct(t->s->arena, &desired->object, &t->composed.root, err);
 }
 
-/* Takes the observed value over, or removes the key where there is none. */
+/* Copies the observed value, or removes the key if there is none. */
 static const struct value *take_metadata(struct arena *a, const struct value *object, const struct value *observed,
                                          struct str key)
 {
@@ -84,10 +84,10 @@ static const struct value *take_metadata(struct arena *a, const struct value *ob
         return metadata ? value_with(a, object, STR("metadata"), metadata) : object;
 }
 
-/* The name stays what it is; connection details and readiness come from what was observed. */
+/* Keeps the observed name and namespace; extracts connection details and readiness from the observed resource. */
 static int use_observed(struct rendering *t, struct err *err)
 {
-        const struct fn_resource *found = fn_state_find(&t->s->req->observed, t->template->name);
+        const struct fn_resource *found = fn_state_find(&t->s->req->observed, t->tmpl->name);
         _cleanup_err_ struct err problem = { 0 };
         struct pt_session *s = t->s;
         int r;
@@ -100,8 +100,8 @@ static int use_observed(struct rendering *t, struct err *err)
         t->is_observed = true;
         t->composed.root = take_metadata(s->arena, t->composed.root, t->observed.root, STR("namespace"));
         t->composed.root = take_metadata(s->arena, t->composed.root, t->observed.root, STR("name"));
-        pt_extract_details(&s->details, &t->template->details, &t->observed, &found->connection);
-        r = pt_check_readiness(s->arena, &t->template->checks, &t->observed, &problem);
+        pt_extract_details(&s->details, &t->tmpl->details, &t->observed, &found->connection);
+        r = pt_check_readiness(s->arena, &t->tmpl->checks, &t->observed, &problem);
         if (r < 0)
                 fn_response_add_result(s->arena, s->rsp, FN_SEVERITY_WARNING,
                                        "cannot check readiness of composed resource %.*s: %s", STR_ARG(t->quoted_name),
@@ -138,7 +138,7 @@ static const struct pt_object *source_of(const struct rendering *t, const struct
         return t->is_observed ? &t->observed : NULL;
 }
 
-/* What a patch that failed means for the template; 0 to go on with the next one. */
+/* Decides what a failed patch means for the template; 0: continue with the next patch. */
 static int judge(struct rendering *t, const struct pt_patch *patch, size_t index, int r, struct err *problem,
                  struct err *err)
 {
@@ -208,7 +208,7 @@ void pt_set_desired(struct pt_session *s, struct str name, const struct value *o
         map_set(&s->desired, name, resource);
 }
 
-/* `mode: Resources` leaves the kind of what exists alone. */
+/* `mode: Resources` does not change the kind of an existing resource. */
 static int check_kind(const struct rendering *t, struct err *err)
 {
         struct str was = value_str(value_get(t->observed.root, STR("kind")));
@@ -231,10 +231,10 @@ static int render_patched(struct rendering *t, struct err *err)
                 r = use_observed(t, err);
         if (r >= 0 && t->s->is_native)
                 r = check_kind(t, err);
-        return r < 0 ? r : apply_patches(t, &t->template->patches, err);
+        return r < 0 ? r : apply_patches(t, &t->tmpl->patches, err);
 }
 
-/* In `mode: Resources` what cannot be rendered is told and stays as it is, and the others go on. */
+/* In `mode: Resources`, a resource that cannot be rendered is reported and stays unchanged, and the other resources continue. */
 static void skip(struct rendering *t, const struct err *problem)
 {
         fn_response_add_result(t->s->arena, t->s->rsp, FN_SEVERITY_WARNING, "%s", err_message(problem));
@@ -249,9 +249,9 @@ static void keep(struct pt_session *s, struct str name)
         map_set(&s->desired, name, resource);
 }
 
-int pt_render(struct pt_session *s, const struct pt_template *template, struct err *err)
+int pt_render(struct pt_session *s, const struct pt_template *tmpl, struct err *err)
 {
-        struct rendering t = { .s = s, .template = template, .quoted_name = go_quote(s->arena, template->name) };
+        struct rendering t = { .s = s, .tmpl = tmpl, .quoted_name = go_quote(s->arena, tmpl->name) };
         _cleanup_err_ struct err problem = { 0 };
         int r = bounds_check(s->run, err);
 
@@ -265,8 +265,8 @@ int pt_render(struct pt_session *s, const struct pt_template *template, struct e
         if (t.is_skipped)
                 s->has_skipped = true;
         else
-                pt_set_desired(s, template->name, t.composed.root, t.is_ready ? FN_READY_TRUE : FN_READY_UNSPECIFIED);
-        if (t.is_skipped && s->is_native && fn_state_find(&s->req->observed, template->name))
-                keep(s, template->name);
+                pt_set_desired(s, tmpl->name, t.composed.root, t.is_ready ? FN_READY_TRUE : FN_READY_UNSPECIFIED);
+        if (t.is_skipped && s->is_native && fn_state_find(&s->req->observed, tmpl->name))
+                keep(s, tmpl->name);
         return arena_check(s->arena, err);
 }

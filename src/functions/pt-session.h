@@ -1,4 +1,4 @@
-/* One call of patch-and-transform: what its parts share. */
+/* The state of one call of patch-and-transform. */
 #pragma once
 
 #include "map.h"
@@ -16,15 +16,15 @@ struct pt_session {
         struct pt_object composite;
         struct pt_object environment;
         struct pt_details details;
-        bool has_skipped; /* a resource that lacks a required field */
-        bool is_native;   /* the rules of `mode: Resources` */
+        bool has_skipped; /* a resource was skipped because a required field is missing */
+        bool is_native;   /* use the rules of `mode: Resources` */
 };
 
-/* {} for a Struct that is absent. */
+/* Reads a Struct; {} if it is absent. */
 int pt_read_struct(struct arena *a, const struct fn_struct *s, const struct value **ret, struct err *err);
 
-/* Replaces what is desired under the name. */
+/* Sets the desired resource of that name. */
 void pt_set_desired(struct pt_session *s, struct str name, const struct value *object, enum fn_ready ready);
 
 /* Renders a template into the desired resources, or skips it with a warning. */
-int pt_render(struct pt_session *s, const struct pt_template *template, struct err *err);
+int pt_render(struct pt_session *s, const struct pt_template *tmpl, struct err *err);

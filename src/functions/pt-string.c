@@ -1,4 +1,4 @@
-/* The string transform. What is no string is taken as Go prints it with %v. */
+/* The string transform. Values that are not strings are formatted like Go's %v. */
 #include "pt-transform.h"
 
 #include "base64.h"
@@ -33,7 +33,7 @@ static int append_json(struct buf *b, const struct value *in, struct err *err)
         return r < 0 ? err_wrap(err, "cannot marshal to JSON") : 0;
 }
 
-/* What is hashed: the bytes of a string, the JSON of everything else. */
+/* Appends the bytes to hash: those of a string, or the JSON of any other value. */
 static int append_hashed(struct buf *b, const struct value *in, struct err *err)
 {
         if (!value_is_string(in))
@@ -42,27 +42,15 @@ static int append_hashed(struct buf *b, const struct value *in, struct err *err)
         return 0;
 }
 
-static void append_mapped(struct buf *b, struct str s, uint32_t (*map)(uint32_t rune))
-{
-        while (s.n) {
-                char out[4];
-                size_t width;
-                uint32_t rune = utf8_decode(s, &width);
-
-                buf_append(b, out, utf8_encode(map(rune), out));
-                s = str_skip(s, width);
-        }
-}
-
 static int to_upper(struct transform *t, const struct value *in, struct buf *b)
 {
-        append_mapped(b, text_of(t->arena, in), go_to_upper);
+        go_append_mapped(b, text_of(t->arena, in), go_to_upper);
         return 0;
 }
 
 static int to_lower(struct transform *t, const struct value *in, struct buf *b)
 {
-        append_mapped(b, text_of(t->arena, in), go_to_lower);
+        go_append_mapped(b, text_of(t->arena, in), go_to_lower);
         return 0;
 }
 
@@ -205,8 +193,8 @@ static int find_group(struct transform *t, const struct value *in, struct buf *b
                        (long long)group);
 }
 
-/* Upstream puts the separator behind every element and then cuts one byte off the end, whatever the separator's length; people's
- * names are made of it. */
+/* Upstream appends the separator to every element and then removes one byte at the end, even if the separator is longer. This must
+ * stay, because resource names depend on it. */
 static int join(struct transform *t, const struct value *in, struct buf *b)
 {
         struct str separator = t->transform->string->join->separator;
@@ -228,7 +216,7 @@ static int replace(struct transform *t, const struct value *in, struct buf *b)
         struct str text = text_of(t->arena, in);
 
         if (replace->search.n == 0) {
-                /* Between all characters, as strings.ReplaceAll does. */
+                /* Insert between all characters, as strings.ReplaceAll does. */
                 while (text.n) {
                         size_t width;
 
@@ -250,8 +238,8 @@ static int replace(struct transform *t, const struct value *in, struct buf *b)
 }
 
 static const struct {
-        const char *missing; /* what the type needs */
-        size_t offset;       /* a pointer, at the beginning of a str or on its own */
+        const char *missing; /* name of the member that the type needs */
+        size_t offset;       /* of a pointer that must be set, in a str or on its own */
         int (*run)(struct transform *t, const struct value *in, struct buf *b);
 } types[PT_N_STRING_TYPES] = {
         [PT_FORMAT] = { "fmt", offsetof(struct pt_string, format.p), format },

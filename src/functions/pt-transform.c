@@ -1,4 +1,4 @@
-/* Transforms: map, match, math and convert here, string in pt-string.c. Numbers are what Go would have: doubles, except where a
+/* Transforms: map, match, math and convert are here, string is in pt-string.c. Numbers are as in Go: doubles, except where a
  * transform made an int. */
 #include "pt-transform.h"
 
@@ -12,7 +12,7 @@
 const struct value pt_nil_object = { .type = VALUE_OBJECT };
 const struct value pt_nil_array = { .type = VALUE_ARRAY };
 
-/* As amd64 converts: toward zero, and everything that does not fit, NaN too, is the smallest int. */
+/* Converts as amd64 does: toward zero; values that do not fit, and NaN, become the smallest int. */
 static int64_t truncate_double(double d)
 {
         return d >= -0x1p63 && d < 0x1p63 ? (int64_t)d : INT64_MIN;
@@ -71,7 +71,7 @@ static int unsupported_input(struct transform *t, const struct value *in, const 
         return err_set(t->err, ERR_INVALID, "unsupported input type '%.*s'", STR_ARG(type));
 }
 
-/* 1 when it matches, 0 when not. */
+/* Returns 1 when it matches, 0 when it does not. */
 static int match_literal(struct transform *t, const struct pt_pattern *p, const struct value *in)
 {
         if (!p->literal.p)
@@ -282,7 +282,7 @@ static const conversion conversions[N_SOURCES][PT_N_CONVERT_TYPES] = {
                            [PT_TO_BOOL] = double_to_bool },
 };
 
-/* What Go calls the value that begins with c. */
+/* Go's name for the type of a JSON value that begins with c. */
 static const char *json_kind(char c)
 {
         switch (c) {
@@ -300,7 +300,7 @@ static const char *json_kind(char c)
         }
 }
 
-/* A text of the other kind is not looked into further than its syntax, so numbers that no double can hold do not matter there. */
+/* A text of another type is only checked for its syntax, so numbers in it that do not fit a double are ignored. */
 static int json_to_container(struct transform *t, enum pt_convert_type to, struct str text, const struct value **ret)
 {
         static const struct json_read_options options = { .is_kubernetes = true, .numbers_as_double = true };
@@ -362,7 +362,7 @@ static int transform_convert(struct transform *t, const struct value *in, const 
 
 static const struct {
         const char *name;
-        size_t configuration; /* the pointer that must be set */
+        size_t configuration; /* offset of the pointer that must be set */
         int (*run)(struct transform *t, const struct value *in, const struct value **ret);
 } kinds[] = {
         { "map", offsetof(struct pt_transform, map), transform_map },

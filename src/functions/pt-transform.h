@@ -1,4 +1,4 @@
-/* What the files of the transforms share. */
+/* Shared by the files of the transforms. */
 #pragma once
 
 #include "pt.h"
@@ -9,8 +9,8 @@ struct transform {
         struct err *err;
 };
 
-/* JSON's null where an object or array was asked for: empty to what follows, null when it is written (Go's nil map and slice). By
- * address. */
+/* The result for JSON null when an object or array was asked for: later steps see an empty container, but it is written as null
+ * (like Go's nil map and slice). Compared by address. */
 extern const struct value pt_nil_object, pt_nil_array;
 
 int pt_transform_string(struct transform *t, const struct value *in, const struct value **ret);
@@ -58,8 +58,8 @@ extern const char *const pt_convert_format_names[PT_N_CONVERT_FORMATS];
 
 struct pt_place;
 
-/* The checks of a math or convert transform, which are made again when it runs, since not every input was validated before. place
- * says where it stands, for the error; NULL when it runs: `type: Required value: ...`. */
+/* Check a math or convert transform. They run again with the transform, because not every input was validated before. place is the
+ * position for the error; NULL when the transform runs: `type: Required value: ...`. */
 int pt_math_check(const struct pt_place *place, const struct pt_math *math, enum pt_math_type *ret, struct err *err);
 int pt_convert_check(const struct pt_place *place, const struct pt_convert *convert, enum pt_convert_type *ret,
                      enum pt_convert_format *ret_format, struct err *err);

@@ -1,6 +1,6 @@
-/* The checks of the input that come before anything runs. The first problem counts; the order is upstream's, oddities included: sets of
- * patches do not name their place, combining patches are checked no further than their variables, and the reference to the secret
- * not at all. */
+/* The checks of the input before anything runs. The first problem is reported. The order of the checks is upstream's, with its
+ * oddities: errors in patch sets do not name their place, of combining patches only the variables are checked, and the reference to
+ * the secret is not checked at all. */
 #include "pt-transform.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "json.h"
 #include "limits.h"
 
-/* Where in the input something stands, for errors: a chain on the stack, innermost first; NULL is the top. */
+/* A position in the input, for errors: a chain on the stack, innermost first; NULL is the top. */
 struct pt_place {
         const struct pt_place *outer;
         const char *name;
@@ -56,7 +56,7 @@ static int invalid_text(const struct pt_place *place, const char *member, struct
         return invalid(place, member, buf_str(&quoted), text, err);
 }
 
-/* The same for values that are plain strings to Go, which quotes them by other rules. */
+/* As invalid_text, for values that are plain strings in Go, which quotes them differently. */
 static int invalid_string(const struct pt_place *place, const char *member, struct str value, const char *text,
                           struct err *err)
 {
@@ -251,7 +251,7 @@ static int check_transform(const struct run *run, const struct pt_place *place, 
 
 /* --- Patches --- */
 
-/* Something that the type must have. */
+/* The error for a member that the patch type requires. */
 static int needs_member(const struct pt_place *place, const struct pt_patch *patch, const char *member, struct err *err)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0);
@@ -299,7 +299,7 @@ static int check_policy(const struct pt_place *place, const struct pt_policy *po
         return 0;
 }
 
-/* What only the patches of a resource may be: a reference to a set. */
+/* Checks a reference to a patch set, which only patches of a resource may be. */
 static int check_set_patch(const struct pt_place *place, const struct pt_patch *patch, bool may_be_set, struct err *err)
 {
         if (!str_equal(patch->type, STR("PatchSet")))

@@ -1,8 +1,8 @@
-/* Patch and transform: the words of its input, and the engine that works on them. The engine knows values, not requests, so that
- * Compositions with resources of their own (`mode: Resources`) run on it too.
+/* Patch and transform: its input types, and the engine. The engine works on values, not on requests, so that it also runs
+ * Compositions with their own resources (`mode: Resources`).
  *
- * The structs below are what input tables fill (pt-input.c): texts of enumerations stay texts, because errors quote them and
- * because upstream does not check all of them before it runs. What is parsed or compiled on first use is kept beside its text. */
+ * Input tables (pt-input.c) fill the structs below. Enumerations stay texts, because errors quote them and because upstream does
+ * not check all of them before it runs. Parsed or compiled forms are made on first use and kept beside the text. */
 #pragma once
 
 #include "bounds.h"
@@ -11,8 +11,8 @@
 
 struct regex;
 
-/* A field path, parsed when it is first needed: not every path that is given is used, and one that does not parse is an error only
- * where it is. The text's p is NULL when it was not given. */
+/* A field path, parsed on first use: not every given path is used, and an invalid path is an error only when it is used. The text's
+ * p is NULL when it was not given. */
 struct pt_path {
         struct str text;
         struct path path;
@@ -28,7 +28,7 @@ struct pt_math {
         struct input_int clamp_max;
 };
 
-/* A regular expression; compiled on first use and owned by the arena then. */
+/* A regular expression; compiled on first use, then owned by the arena. */
 struct pt_expression {
         struct str text;
         struct regex *compiled;
@@ -154,12 +154,12 @@ struct pt_patch_set {
 
 struct pt_environment {
         struct input_list patches;
-        struct input_list sources; /* struct environment_source; ours */
+        struct input_list sources; /* struct environment_source; Weft's extension */
 };
 
 struct pt_secret_ref {
         struct str name;
-        struct str namespace;
+        struct str ns;
         struct input_list patches;
 };
 
@@ -177,7 +177,7 @@ int pt_validate(const struct run *run, const struct pt_input *input, struct err 
 
 /* --- The engine --- */
 
-/* What a patch type reads and writes. */
+/* The objects that a patch type can read and write. */
 enum pt_side {
         PT_COMPOSITE,
         PT_COMPOSED,
@@ -191,7 +191,7 @@ struct pt_patch_type {
         bool is_combine;
 };
 
-/* NULL for a type that is none of these, as PatchSet; without a type it is FromCompositeFieldPath. */
+/* NULL for other types, such as PatchSet; a missing type means FromCompositeFieldPath. */
 const struct pt_patch_type *pt_patch_type(const struct pt_patch *patch);
 struct str pt_patch_type_name(const struct pt_patch *patch);
 
@@ -201,36 +201,36 @@ struct pt_merge_policy {
         struct merge_options options;
 };
 
-/* By what policy.toFieldPath says; NULL. */
+/* The merge policy of policy.toFieldPath; NULL if there is none of that name. */
 const struct pt_merge_policy *pt_merge_policy(struct str name);
 
-/* An object that patches read or edit. Numbers of one that came over the wire are doubles; once a patch has gone into it they are
- * what Kubernetes makes of JSON, and is_settled says so. */
+/* An object that patches read or edit. If it came over the wire, its numbers are doubles. The first patch converts them to the
+ * numbers that Kubernetes reads from JSON, and sets is_settled. */
 struct pt_object {
         const struct value *root;
         bool is_settled;
 };
 
-/* Compiles once; Go's text of the problem. */
+/* Compiles on first use; errors have Go's text. */
 int pt_compile(struct arena *a, struct pt_expression *e, struct err *err);
 
-/* Parses once; `cannot parse path "...": ...`. */
+/* Parses on first use; errors read `cannot parse path "...": ...`. */
 int pt_path_parse(struct arena *a, struct pt_path *path, struct err *err);
 
-/* What stands at the path, as the engine sees its numbers. */
+/* Gets the value at the path, with numbers as the engine sees them. */
 int pt_get(struct arena *a, const struct pt_object *object, struct pt_path *path, const struct value **ret,
            struct err *err);
 
-/* The transforms one after the other. in is not NULL. */
+/* Applies the transforms in order. in is not NULL. */
 int pt_transform(const struct run *run, const struct input_list *transforms, const struct value *in,
                  const struct value **ret, struct err *err);
 
-/* Applies a patch that has a pt_patch_type. ERR_NOT_FOUND is what an Optional policy forgives. */
+/* Applies a patch that has a pt_patch_type. An Optional policy ignores ERR_NOT_FOUND. */
 int pt_apply(const struct run *run, struct pt_patch *patch, const struct pt_object *from, struct pt_object *to,
              struct err *err);
 
 bool pt_patch_is_required(const struct pt_patch *patch); /* the policy says Required */
-bool pt_patch_is_optional(const struct pt_patch *patch); /* it says Optional, or nothing */
+bool pt_patch_is_optional(const struct pt_patch *patch); /* the policy says Optional, or there is none */
 
 enum pt_check_type {
         PT_NON_EMPTY,
@@ -245,21 +245,21 @@ enum pt_check_type {
 
 extern const char *const pt_check_names[PT_N_CHECK_TYPES];
 
-/* A kind, without which Kubernetes does not read an object: `Object 'Kind' is missing in '...'`. */
+/* Whether the object has a kind; without one Kubernetes does not read it: `Object 'Kind' is missing in '...'`. */
 bool pt_has_kind(const struct value *object);
 
-/* 1 when ready, 0 when not. `object` was observed. */
+/* Returns 1 when the observed object is ready, 0 when it is not. */
 int pt_check_readiness(struct arena *a, const struct input_list *checks, const struct pt_object *object,
                        struct err *err);
 
-/* Position of the name in the table, or -1. */
+/* The position of the name in the table, or -1. */
 int pt_find(struct str name, const char *const *names, size_t n);
 
 /* --- Connection details --- */
 
 struct pt_found_detail {
         struct fn_bytes detail;
-        size_t order; /* of two with one name the later counts */
+        size_t order; /* of two details with the same name the later one counts */
 };
 
 struct pt_details {
@@ -269,10 +269,10 @@ struct pt_details {
         size_t capacity;
 };
 
-/* Begins with what there is already. */
+/* Starts with the existing details in the map. */
 void pt_details_init(struct pt_details *d, struct arena *a, const struct fn_bytes_map *map);
 
-/* Adds what the details of a template find in the observed object and its secret; missing data is left out. */
+/* Adds the connection details that a template asks for, from the observed object and its secret; missing data is left out. */
 void pt_extract_details(struct pt_details *d, const struct input_list *details, const struct pt_object *object,
                         const struct fn_bytes_map *observed);
 

@@ -54,7 +54,7 @@ static int compare_named(const void *a, const void *b)
 static_assert(offsetof(struct fn_label, key) == 0, "a label begins with its key");
 static_assert(offsetof(struct fn_selector, name) == 0, "a selector begins with its name");
 
-/* A copy by name of entries that begin with their names. The last of a name counts. */
+/* A copy of the entries, sorted by name; each entry begins with its name. Of equal names, the last one counts. */
 static void *sort_entries(struct arena *a, const void *entries, size_t *n, size_t size_bytes)
 {
         struct named *order = ARENA_NEW_ARRAY(a, struct named, *n + 1);
@@ -76,7 +76,7 @@ static void *sort_entries(struct arena *a, const void *entries, size_t *n, size_
 
 /* --- Labels --- */
 
-/* 1 and the value, or 0 for a label that is left out. */
+/* Returns 1 with the value, or 0 for a label that is left out. */
 static int label_value(struct arena *a, const struct selection_label *label, const struct value *composite,
                        struct str *ret, struct err *err)
 {
@@ -101,8 +101,8 @@ static int label_value(struct arena *a, const struct selection_label *label, con
                         STR_ARG(go_quote(a, label->value_from_field_path)));
 }
 
-/* Puts the labels of a selector, by key, into *ret; values may come from the observed composite resource. Without any label has_labels
- * is false. */
+/* Puts the labels of a selector, sorted by key, into *ret; values may come from the observed composite resource. If there are no
+ * labels, has_labels is false. */
 static int add_labels(struct arena *a, const struct selection_selector *selector, const struct value *composite,
                       struct fn_selector *ret, struct err *err)
 {
@@ -125,7 +125,7 @@ static int add_labels(struct arena *a, const struct selection_selector *selector
         return 0;
 }
 
-/* The observed composite resource; {} without. */
+/* The observed composite resource; {} if there is none. */
 static int find_composite(struct arena *a, struct fn_request *req, const struct value **ret, struct err *err)
 {
         int r = fn_state_open(a, &req->observed, err);
@@ -138,7 +138,7 @@ static int find_composite(struct arena *a, struct fn_request *req, const struct 
         return r;
 }
 
-/* 1 and the selector, or 0 for a source that is left out. */
+/* Returns 1 with the selector, or 0 for a source that is left out. */
 static int select_from(struct arena *a, const struct selection_source *source, const struct value *composite,
                        struct fn_selector *ret, struct err *err)
 {
@@ -224,7 +224,7 @@ struct sortable {
         size_t position;
 };
 
-/* reflect.Kind of what Go has for the value. */
+/* Go's reflect.Kind for the value. */
 static const char *kind_name(const struct value *v)
 {
         static const char *const names[] = { "invalid", "bool", "float64", "float64", "string", "slice", "map" };
@@ -241,7 +241,7 @@ static int compare_keys(const struct value *a, const struct value *b)
         return (x > y) - (x < y);
 }
 
-/* By position where keys are equal: the order is stable. */
+/* Equal keys are compared by position, so that the order is stable. */
 static int compare(const void *a, const void *b)
 {
         const struct sortable *x = a, *y = b;
@@ -262,9 +262,9 @@ static int read_keys(struct arena *a, const struct selection *s, struct str path
                         return err_move(err, &problem);
                 if (r < 0 || value_is_null(key))
                         key = NULL;
-                if (key && *ret_first && strcmp(kind_name(*ret_first), kind_name(key)) != 0)
-                        return err_set(err, ERR_INVALID, "cannot sort values of different types \"%s\" and \"%s\"",
-                                       kind_name(*ret_first), kind_name(key));
+                if (key && *ret_first && !str_equal(go_type_name(*ret_first), go_type_name(key)))
+                        return err_set(err, ERR_INVALID, "cannot sort values of different types \"%.*s\" and \"%.*s\"",
+                                       STR_ARG(go_type_name(*ret_first)), STR_ARG(go_type_name(key)));
                 if (!*ret_first)
                         *ret_first = key;
                 items[i] = (struct sortable) { s->p[i], key, i };
@@ -272,7 +272,7 @@ static int read_keys(struct arena *a, const struct selection *s, struct str path
         return 0;
 }
 
-int selection_sort(struct arena *a, struct selection *s, struct str path, struct err *err)
+int selection_sort(struct arena *a, struct selection *s, struct str path, bool names_kinds, struct err *err)
 {
         struct sortable *items = ARENA_NEW_ARRAY(a, struct sortable, s->n + 1);
         const struct value *first = NULL;
@@ -283,7 +283,8 @@ int selection_sort(struct arena *a, struct selection *s, struct str path, struct
         if (s->n < 2 || !first)
                 return 0;
         if (!value_is_string(first) && !value_is_number(first))
-                return err_set(err, ERR_INVALID, "unsupported type \"%s\" for sorting", kind_name(first));
+                return err_set(err, ERR_INVALID, "unsupported type \"%.*s\" for sorting",
+                               STR_ARG(names_kinds ? str_from(kind_name(first)) : go_type_name(first)));
         qsort(items, s->n, sizeof(*items), compare);
         for (size_t i = 0; i < s->n; i++)
                 s->p[i] = items[i].object;

@@ -1,5 +1,5 @@
-/* function-sequencer: holds back resources until those before them in a sequence are ready, and keeps those from being deleted before
- * what came after them (spec/functions 4.4). */
+/* function-sequencer: holds back resources until the resources before them in a sequence are ready, and protects resources from
+ * being deleted before the resources after them (docs/spec/functions 4.4). */
 #include "functions.h"
 
 #include <stdlib.h>
@@ -47,17 +47,17 @@ static const struct input_field input_fields[] = {
 };
 static const struct input_type input_type = INPUT_TYPE(struct sequencer_input, input_fields);
 
-/* A usage that a rule adds, and when. */
+/* A usage that a rule adds, and its position in the order of adding. */
 struct added {
         struct fn_resource resource;
         size_t position;
 };
 
-/* An element of the rule at hand. */
+/* An element of the current rule. */
 struct element {
-        struct regex *re; /* compiled when it is reached */
-        size_t version;   /* of the desired resources that were counted; 0: none */
-        size_t n;         /* of them match */
+        struct regex *re; /* compiled on first use */
+        size_t version;   /* version of the desired resources when they were counted; 0: not counted */
+        size_t n;         /* number of desired resources that match */
         size_t n_ready;
 };
 
@@ -67,22 +67,23 @@ struct sequencer {
         struct arena *arena;
         const struct sequencer_input *input;
         struct fn_state *observed;
-        struct fn_state desired;       /* as it will be */
-        struct fn_resource *resources; /* those of it, to change in place */
-        size_t version;                /* counts the changes of which there are */
+        struct fn_state desired;       /* the resulting desired state */
+        struct fn_resource *resources; /* the resources of `desired`, writable */
+        size_t version;                /* changes when desired resources are dropped */
         struct element *elements;
-        struct added *added; /* by the rule at hand */
+        struct added *added; /* usages of all rules so far */
         size_t n_added;
         size_t added_capacity;
         struct fn_response *rsp;
         struct err *err;
-        bool is_rpc_error; /* the failure is one of the call, not a fatal result */
+        bool was_reset;    /* the composite's readiness was reset */
+        bool is_rpc_error; /* return an error of the call, not a fatal result */
 };
 
 /* --- Patterns --- */
 
-/* An element with neither a beginning nor an end of its own must match the whole name. There is no group around it, so the
- * alternatives of `a|b` are `^a` and `b$`, as upstream. */
+/* A pattern with neither a leading ^ nor a trailing $ must match the whole name. It is not put into a group, so the alternatives of
+ * `a|b` are `^a` and `b$`, as upstream. */
 static int compile(struct sequencer *s, struct str element, struct regex **ret)
 {
         struct str pattern = element;
@@ -128,11 +129,29 @@ static int object_of(struct sequencer *s, const struct fn_resource *resource, co
         return r;
 }
 
-static bool is_usage(const struct value *object)
+static struct str kind_of(const struct value *object)
 {
-        struct str kind = value_str(value_get(object, STR("kind")));
+        return value_str(value_get(object, STR("kind")));
+}
 
-        return str_equal(kind, STR("Usage")) || str_equal(kind, STR("ClusterUsage"));
+static bool is_v1(const struct sequencer *s)
+{
+        return str_equal(s->input->usage_version, STR("v1"));
+}
+
+static struct str usage_api_version(const struct sequencer *s)
+{
+        return is_v1(s) ? STR("apiextensions.crossplane.io/v1beta1") : STR("protection.crossplane.io/v1beta1");
+}
+
+/* Whether the object is a usage of the version that this call adds; a usage of another version counts as an ordinary resource. */
+static bool is_usage(const struct sequencer *s, const struct value *object)
+{
+        struct str kind = kind_of(object);
+
+        if (!str_equal(value_str(value_get(object, STR("apiVersion"))), usage_api_version(s)))
+                return false;
+        return str_equal(kind, STR("Usage")) || (!is_v1(s) && str_equal(kind, STR("ClusterUsage")));
 }
 
 static struct str name_of(const struct value *object)
@@ -140,26 +159,27 @@ static struct str name_of(const struct value *object)
         return value_str(value_find(object, "metadata", "name"));
 }
 
-static struct str kind_of(const struct value *object)
+/* How many bytes of the text fit into max bytes without splitting a character. */
+static size_t cut_bytes(struct str text, size_t max)
 {
-        return value_str(value_get(object, STR("kind")));
+        while (max > 0 && ((unsigned char)text.p[max] & 0xc0) == 0x80)
+                max--;
+        return max;
 }
 
-/* Lower-case kinds and names of both, with a piece of their digest; cut to what a label can hold. */
+/* The kinds and names of both resources in lower case, with a part of their digest; cut to the length of a label. */
 static struct str usage_name(struct arena *a, const struct value *by, const struct value *of)
 {
         static const struct str suffix = STR_INIT("-dependency");
         _cleanup_buf_ struct buf b = BUF_INIT(0), hash = BUF_INIT(0);
         size_t hash_chars = 6, max_chars = 63;
+        struct str parts = arena_printf(a, "%.*s-%.*s-%.*s-%.*s", STR_ARG(kind_of(by)), STR_ARG(name_of(by)),
+                                        STR_ARG(kind_of(of)), STR_ARG(name_of(of)));
 
-        buf_appendf(&b, "%.*s-%.*s-%.*s-%.*s", STR_ARG(kind_of(by)), STR_ARG(name_of(by)), STR_ARG(kind_of(of)),
-                    STR_ARG(name_of(of)));
-        for (size_t i = 0; i < b.n; i++)
-                if (b.p[i] >= 'A' && b.p[i] <= 'Z')
-                        b.p[i] = (char)(b.p[i] - 'A' + 'a');
+        go_append_mapped(&b, parts, go_to_lower);
         sha256_append_hex(&hash, buf_str(&b));
         if (b.n + 1 + hash_chars + suffix.n > max_chars)
-                b.n = max_chars - suffix.n - hash_chars - 1;
+                b.n = cut_bytes(buf_str(&b), max_chars - suffix.n - hash_chars - 1);
         else
                 buf_append_char(&b, '-');
         if (!str_ends_with(buf_str(&b), STR("-")))
@@ -194,23 +214,20 @@ static struct value usage_spec(struct sequencer *s, const struct value *by, cons
         return object_builder_finish(&b);
 }
 
-/* Version 1 knows one kind, without a namespace; since then a Usage stands in the namespace of what it protects. */
+/* Version 1 has one kind, without a namespace. In later versions, a Usage is in the namespace of the resource that it protects. */
 static struct value usage(struct sequencer *s, const struct value *by, const struct value *of)
 {
-        bool is_v1 = str_equal(s->input->usage_version, STR("v1"));
-        struct str namespace = is_v1 ? STR("") : value_str(value_find(of, "metadata", "namespace"));
+        struct str ns = is_v1(s) ? STR("") : value_str(value_find(of, "metadata", "namespace"));
         struct object_builder b, metadata;
 
         object_builder_init(&metadata, s->arena, 2);
         object_builder_add(&metadata, STR("name"), value_of_str(usage_name(s->arena, by, of)));
-        if (namespace.n)
-                object_builder_add(&metadata, STR("namespace"), value_of_str(namespace));
+        if (ns.n)
+                object_builder_add(&metadata, STR("namespace"), value_of_str(ns));
         object_builder_init(&b, s->arena, 4);
-        object_builder_add(&b, STR("apiVersion"),
-                           is_v1 ? value_of_literal("apiextensions.crossplane.io/v1beta1")
-                                 : value_of_literal("protection.crossplane.io/v1beta1"));
+        object_builder_add(&b, STR("apiVersion"), value_of_str(usage_api_version(s)));
         object_builder_add(&b, STR("kind"),
-                           is_v1 || namespace.n ? value_of_literal("Usage") : value_of_literal("ClusterUsage"));
+                           is_v1(s) || ns.n ? value_of_literal("Usage") : value_of_literal("ClusterUsage"));
         object_builder_add(&b, STR("metadata"), object_builder_finish(&metadata));
         object_builder_add(&b, STR("spec"), usage_spec(s, by, of));
         return object_builder_finish(&b);
@@ -239,7 +256,8 @@ static int compare_added(const void *a, const void *b)
         return order ? order : (x->position > y->position) - (x->position < y->position);
 }
 
-/* Puts what was added among the desired resources, all at once. The last of a name counts. */
+/* Adds the usages to the desired resources after the last rule, so that no rule holds them back or counts them. Of equal names, the
+ * last one counts. */
 static void merge_added(struct sequencer *s)
 {
         const struct fn_resource *old = s->desired.resources, *end = old + s->desired.n_resources;
@@ -265,11 +283,9 @@ static void merge_added(struct sequencer *s)
                 merged[n++] = *old++;
         s->desired.resources = s->resources = merged;
         s->desired.n_resources = n;
-        s->n_added = 0;
-        s->version++;
 }
 
-/* Protects what matches `before`, desired and observed, from being deleted before the user is. */
+/* Protects the resources that match `before`, and are both desired and observed, from being deleted before the user is deleted. */
 static int protect(struct sequencer *s, const struct fn_resource *user, const struct value *by,
                    const struct regex *before)
 {
@@ -290,7 +306,7 @@ static int protect(struct sequencer *s, const struct fn_resource *user, const st
         return 0;
 }
 
-/* Element i uses the one before it. */
+/* Element i uses element i - 1, so the resources of element i - 1 are protected. */
 static int protect_pair(struct sequencer *s, const struct sequencer_rule *rule, size_t i)
 {
         const struct regex *before, *after;
@@ -307,7 +323,7 @@ static int protect_pair(struct sequencer *s, const struct sequencer_rule *rule, 
                 r = bounds_check(s->run, s->err);
                 if (r >= 0)
                         r = object_of(s, user, &by);
-                if (r >= 0 && !is_usage(by))
+                if (r >= 0 && !is_usage(s, by))
                         r = protect(s, user, by, before);
         }
         return r;
@@ -320,7 +336,6 @@ static int sequence_deletion(struct sequencer *s, const struct sequencer_rule *r
                         s->is_rpc_error = true;
                         return s->err->code;
                 }
-        merge_added(s);
         return 0;
 }
 
@@ -345,10 +360,12 @@ static int hold_back(struct sequencer *s, const struct regex *re)
                 return err_set(s->err, ERR_INVALID,
                                "cannot reset readiness of the composite resource: there is no desired one");
         s->desired.composite.ready = FN_READY_FALSE;
+        s->was_reset = true;
         return 0;
 }
 
-/* How many desired resources match, and how many of them are ready; counted once until there are others. */
+/* Counts the desired resources that match, and the ready ones among them; the counts are kept until the desired resources
+ * change. */
 static void count(const struct sequencer *s, struct element *e)
 {
         if (e->version == s->version)
@@ -362,7 +379,7 @@ static void count(const struct sequencer *s, struct element *e)
                 }
 }
 
-/* 1 when element i has to wait for element j before it, and was held back. */
+/* Returns 1 when element i must wait for element j, which is before it; its resources are then held back. */
 static int wait_for(struct sequencer *s, const struct sequencer_rule *rule, size_t i, size_t j)
 {
         const struct str *texts = rule->sequence.p;
@@ -453,7 +470,10 @@ static int read_state(struct sequencer *s, struct fn_request *req)
         s->observed = &req->observed;
         s->version = 1;
         s->desired = req->desired;
-        return desired_rebuild(s->arena, &s->desired, &s->resources, s->err);
+        r = desired_rebuild(s->arena, &s->desired, &s->resources, s->err);
+        if (r >= 0)
+                desired_settle_ready(s->resources, s->desired.n_resources);
+        return r;
 }
 
 static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_input *input)
@@ -477,8 +497,19 @@ static int answer(struct sequencer *s, struct fn_request *req, struct sequencer_
                 if (r < 0)
                         return r;
         }
+        merge_added(s);
         s->rsp->desired = s->desired;
         return 0;
+}
+
+/* Keeps the reset of the composite's readiness in the response, as upstream; otherwise a fatal result leaves the desired state as
+ * requested. */
+static void keep_reset(struct sequencer *s, struct fn_response *rsp)
+{
+        if (!s->was_reset || fn_state_open(s->arena, &rsp->desired, NULL) < 0)
+                return;
+        rsp->desired.composite.ready = FN_READY_FALSE;
+        rsp->desired.encoded = STR_NONE;
 }
 
 static int run_sequencer(struct run *run, struct fn_request *req, struct fn_response *rsp, struct err *err)
@@ -492,12 +523,14 @@ static int run_sequencer(struct run *run, struct fn_request *req, struct fn_resp
                 return 0;
         if (s.is_rpc_error)
                 return err_move(err, &problem);
+        keep_reset(&s, rsp);
         fn_response_add_result(run->arena, rsp, FN_SEVERITY_FATAL, "%s", err_message(&problem));
         return 0;
 }
 
 const struct builtin_function function_sequencer = {
         .name = "function-sequencer",
+        .version = "v0.6.0",
         .is_pure = true,
         .run = run_sequencer,
 };

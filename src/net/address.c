@@ -43,7 +43,7 @@ int address_from_ip(struct str ip, uint16_t port, struct address *ret, struct er
 
         if (str_cut_prefix(&ip, STR("[")))
                 str_cut_suffix(&ip, STR("]"));
-        if (ip.n < sizeof(text)) {
+        if (ip.n < sizeof(text) && !(ip.n > 0 && memchr(ip.p, 0, ip.n))) {
                 memcpy(text, ip.p, ip.n);
                 text[ip.n] = '\0';
                 if (inet_pton(AF_INET, text, &a.ip4.sin_addr) == 1) {

@@ -1,4 +1,4 @@
-/* Where to connect to or listen at. */
+/* Socket addresses: IP addresses with a port, and Unix sockets. */
 #pragma once
 
 #include <netinet/in.h>
@@ -15,15 +15,16 @@ struct address {
                 struct sockaddr_in ip4;
                 struct sockaddr_in6 ip6;
         };
-        char unix_name[107]; /* of a Unix socket; the first byte is 0 for an abstract one */
-        uint8_t n_unix_name; /* 0: it is an IP address */
+        char unix_name[107]; /* of a Unix socket; an abstract name starts with a 0 byte */
+        uint8_t n_unix_name; /* 0: this is an IP address */
 };
 
-/* A numeric IP address (brackets around IPv6 are fine) with a port; or a Unix socket by path or abstract name. */
+/* Make an address from a numeric IP address (brackets around IPv6 are allowed) and a port, or from a Unix socket's path or abstract
+ * name. */
 int address_from_ip(struct str ip, uint16_t port, struct address *ret, struct err *err);
 int address_from_unix(struct str name, bool is_abstract, struct address *ret, struct err *err);
 
-/* `127.0.0.1:80`, `[::1]:80`, `unix:/path`, `unix-abstract:name`. */
+/* Appends the address as text: `127.0.0.1:80`, `[::1]:80`, `unix:/path`, `unix-abstract:name`. */
 void address_append(struct buf *b, const struct address *a);
 
 bool address_equal(const struct address *a, const struct address *b);

@@ -1,22 +1,32 @@
 #include "loop.h"
 
 #include "buf.h"
+#include "clock.h"
 #include "limits.h"
 #include "park.h"
+#include "timetext.h"
 
 #include <stdatomic.h>
 
 #define READ_BLOCK_BYTES (64u << 10)
+#define SLICE_TASKS      32              /* that run between two flushes */
+#define FLUSH_ROUNDS     4               /* in one flush */
+#define FLUSH_NS         (5 * NS_PER_MS) /* about the time for output in one flush, however many objects have some */
+
+struct flush_list {
+        struct loop_flush *first, *last;
+};
 
 struct loop {
         uv_loop_t uv;
         uv_async_t wake;
         uv_prepare_t before_poll;
         struct thread *thread;
-        _Atomic(struct thread *) home; /* the same thread, as it knows itself: set before anything runs on the loop */
+        _Atomic(struct thread *) home; /* the same thread as a struct thread; set before anything runs on the loop */
         _Atomic(struct loop_task *) posted; /* newest first; any thread */
         _Atomic bool is_stopping;
-        struct loop_flush *marked; /* loop thread only, like all below */
+        struct flush_list marked;   /* this and all below: loop thread only */
+        struct flush_list flushing; /* the rest of the current round */
         char read_block[READ_BLOCK_BYTES];
 };
 
@@ -32,7 +42,7 @@ int net_error(struct err *err, int uv_status, const char *format, ...)
         return err_set(err, ERR_SYSTEM, "%s: %s", buf_cstring(&text), uv_strerror_r(uv_status, word, sizeof(word)));
 }
 
-/* Takes what was posted and turns it round, so that the oldest runs first. */
+/* Takes the posted tasks in reverse, so that the oldest runs first. */
 static struct loop_task *take_posted(struct loop *l)
 {
         struct loop_task *newest = atomic_exchange_explicit(&l->posted, NULL, memory_order_acquire), *oldest = NULL;
@@ -47,9 +57,63 @@ static struct loop_task *take_posted(struct loop *l)
         return oldest;
 }
 
+static void list_append(struct flush_list *list, struct loop_flush *f)
+{
+        f->next = NULL;
+        *(list->first ? &list->last->next : &list->first) = f;
+        list->last = f;
+}
+
+static struct loop_flush *list_take(struct flush_list *list)
+{
+        struct loop_flush *f = list->first;
+
+        if (f)
+                list->first = f->next;
+        return f;
+}
+
+/* The rest of a round is first in the next turn. */
+static void put_back(struct loop *l)
+{
+        if (!l->flushing.first)
+                return;
+        l->flushing.last->next = l->marked.first;
+        if (l->marked.first)
+                l->flushing.last = l->marked.last;
+        l->marked = l->flushing;
+        l->flushing = (struct flush_list) { 0 };
+}
+
+/* A flush may mark its own object again. Objects that still have output after a few rounds, or when the time is over, wait for the
+ * next turn: otherwise peers that take output as fast as it is made would keep the loop from reading. */
+static void flush_marked(struct loop *l)
+{
+        bool is_last_turn = uv_is_closing((uv_handle_t *)&l->wake);
+        int64_t end_ns = l->marked.first ? clock_mono_ns() + FLUSH_NS : 0;
+        struct loop_flush *f;
+
+        for (unsigned round = 0; l->marked.first && (round < FLUSH_ROUNDS || is_last_turn); round++) {
+                l->flushing = l->marked;
+                l->marked = (struct flush_list) { 0 };
+                while ((is_last_turn || clock_mono_ns() < end_ns) && (f = list_take(&l->flushing))) {
+                        f->is_marked = false;
+                        f->flush(f);
+                }
+                if (l->flushing.first)
+                        break;
+        }
+        put_back(l);
+        if (l->marked.first)
+                uv_async_send(&l->wake); /* the next turn does not wait for input */
+}
+
+/* The output of a slice of tasks goes out before the next slice runs: what its tasks have touched is still in the processor's cache, and
+ * a change that wakes thousands of connections reaches the first ones at once. */
 static void run_posted(struct loop *l)
 {
         struct loop_task *t;
+        unsigned n = 0;
 
         while ((t = take_posted(l))) {
                 while (t) {
@@ -57,6 +121,8 @@ static void run_posted(struct loop *l)
 
                         t->run(t);
                         t = next;
+                        if (++n % SLICE_TASKS == 0)
+                                flush_marked(l);
                 }
         }
 }
@@ -70,17 +136,6 @@ static void on_wake(uv_async_t *wake)
                 uv_close((uv_handle_t *)wake, NULL);
 }
 
-static void flush_marked(struct loop *l)
-{
-        struct loop_flush *f;
-
-        while ((f = l->marked)) {
-                l->marked = f->next;
-                f->is_marked = false;
-                f->flush(f);
-        }
-}
-
 static void on_before_poll(uv_prepare_t *p)
 {
         flush_marked(CONTAINER_OF(p, struct loop, before_poll));
@@ -91,19 +146,30 @@ void loop_mark(struct loop *l, struct loop_flush *f)
         if (f->is_marked)
                 return;
         f->is_marked = true;
-        f->next = l->marked;
-        l->marked = f;
+        list_append(&l->marked, f);
+}
+
+static bool list_remove(struct flush_list *list, const struct loop_flush *f)
+{
+        struct loop_flush *before = NULL;
+
+        for (struct loop_flush *at = list->first; at; before = at, at = at->next) {
+                if (at != f)
+                        continue;
+                *(before ? &before->next : &list->first) = f->next;
+                if (list->last == f)
+                        list->last = before;
+                return true;
+        }
+        return false;
 }
 
 void loop_unmark(struct loop *l, struct loop_flush *f)
 {
-        struct loop_flush **at = &l->marked;
-
         if (!f->is_marked)
                 return;
-        while (*at != f)
-                at = &(*at)->next;
-        *at = f->next;
+        if (!list_remove(&l->marked, f))
+                list_remove(&l->flushing, f);
         f->is_marked = false;
 }
 
@@ -130,7 +196,7 @@ int loop_new(const char *name, struct loop **ret, struct err *err)
         uv_async_init(&l->uv, &l->wake, on_wake);
         uv_prepare_init(&l->uv, &l->before_poll);
         uv_prepare_start(&l->before_poll, on_before_poll);
-        uv_unref((uv_handle_t *)&l->before_poll); /* it alone does not keep the loop running */
+        uv_unref((uv_handle_t *)&l->before_poll); /* this handle must not keep the loop running */
         r = thread_start(name, run_loop, l, &l->thread, err);
         if (r < 0) {
                 uv_close((uv_handle_t *)&l->wake, NULL);
@@ -167,7 +233,7 @@ void loop_post(struct loop *l, struct loop_task *t)
                 t->next = first;
         while (!atomic_compare_exchange_weak_explicit(&l->posted, &first, t, memory_order_release,
                                                       memory_order_relaxed));
-        /* Whoever made the list non-empty wakes the loop; the rest ride along. */
+        /* Only the thread that finds the list empty wakes the loop; later tasks use the same wake-up. */
         if (!first)
                 uv_async_send(&l->wake);
 }

@@ -6,7 +6,7 @@
 
 #include <netdb.h>
 
-#define SOON_MS 500 /* between two resolutions after a loss */
+#define SOON_MS 500 /* the delay of a resolution after a loss */
 
 static void finish_close(struct resolver *r)
 {

@@ -1,4 +1,4 @@
-/* Finds the addresses behind a name, and again when something was lost or enough time has passed. Embedded in its owner, on one loop;
+/* Resolves a host name to addresses, and again after a loss or when enough time has passed. Embedded in its owner, on one loop;
  * loop thread only. */
 #pragma once
 
@@ -8,11 +8,11 @@
 struct resolver;
 
 struct resolver_callbacks {
-        /* The addresses, borrowed for the call. */
+        /* The addresses are borrowed for the call. */
         void (*on_addresses)(struct resolver *r, const struct address *addresses, size_t n);
-        /* Nothing was found out; it will be tried again soon. */
+        /* The resolution failed; the resolver tries again soon. */
         void (*on_error)(struct resolver *r, const struct err *err);
-        /* Last, after resolver_close. */
+        /* The last callback, after resolver_close. */
         void (*on_closed)(struct resolver *r);
 };
 
@@ -30,16 +30,17 @@ struct resolver {
         bool is_closed;
 };
 
-/* host and port outlive it. */
+/* host and port must outlive the resolver. */
 void resolver_init(struct resolver *r, struct loop *l, const char *host, const char *port,
                    const struct resolver_callbacks *callbacks);
 
-/* Resolves now, unless it is doing so; soon: in a moment, once for all who ask until then. */
+/* resolver_start resolves now, unless a resolution is running. resolver_start_soon resolves after a short delay, once for all
+ * requests until then. */
 void resolver_start(struct resolver *r);
 void resolver_start_soon(struct resolver *r);
 
-/* How long ago the last one was; INT64_MAX: never. */
+/* The time since the last resolution; INT64_MAX: there was none. */
 int64_t resolver_age_ms(const struct resolver *r);
 
-/* on_closed follows, not from within the call. */
+/* on_closed follows later, not from within this call. */
 void resolver_close(struct resolver *r);

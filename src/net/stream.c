@@ -2,42 +2,53 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "dialer.h"
 #include "limits.h"
+#include "tls-records.h"
 #include "tls.h"
-#include "vec.h"
 
 #include <errno.h>
 #include <openssl/err.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A reference is kept instead of a copy from this size on. */
+/* Pieces of at least this size are kept by reference instead of copied. */
 #define REFERENCE_BYTES (16u << 10)
 
-/* How long the peer may take to close after we have said all. */
+/* How long the peer may take to close after our last output. */
 #define LINGER_MS 1000
 
-/* Silence after which the system asks whether the peer is still there; it finds out for those who neither send nor ping. */
+/* TCP keepalive: after this much silence the system probes the peer. It detects lost peers for owners that neither send nor
+ * ping. */
 #define KEEPALIVE_S 60
 
-/* Memory for output that an idle connection keeps. */
+/* How much output memory an idle connection keeps. */
 #define KEEP_BYTES (16u << 10)
 
-/* Pieces handed to one write. */
+/* The most pieces in one write. */
 #define WRITE_PIECES 64
+
+/* How much output is encrypted ahead of the kernel: encrypted bytes belong to one stream, plain pieces may be shared by many. */
+#define ENCRYPTED_BYTES (64u << 10)
+
+#define MAX_TUNNEL_BYTES (16u << 10) /* of a proxy's answer */
 
 enum state {
         STATE_CONNECTING,
+        STATE_TUNNELING, /* the proxy has not answered yet */
         STATE_SHAKING_HANDS,
         STATE_OPEN,
-        STATE_FINISHING, /* the owner is done; what is queued still goes out */
-        STATE_LINGERING, /* all is sent; input is thrown away until the peer closes too */
+        STATE_FINISHING, /* the owner is done; queued output is still sent */
+        STATE_LINGERING, /* all output is sent; input is discarded until the peer closes too */
         STATE_CLOSING,   /* handles are being closed; on_closed follows */
 };
 
-struct piece {
-        struct bytes *bytes;
-        struct str rest; /* what of it is still to be sent */
+/* A dial that another thread does. */
+struct dialing {
+        uv_work_t work;
+        struct dialer *dialer;
+        int fd;
+        struct err err;
 };
 
 struct stream {
@@ -49,7 +60,7 @@ struct stream {
                 uv_tcp_t tcp;
                 uv_pipe_t pipe;
         };
-        uv_timer_t timer; /* connecting and shaking hands, then finishing */
+        uv_timer_t timer; /* limits connecting and the handshake, later finishing */
         uv_connect_t connect;
         uv_write_t write;
         uv_shutdown_t shutdown;
@@ -57,10 +68,12 @@ struct stream {
         const struct stream_callbacks *callbacks;
         void *owner;
         struct err err;
-        SSL *ssl;         /* NULL: plain */
-        struct buf plain; /* output that is still to be made into records, so that many small writes share one */
+        struct tls_records tls;
+        struct dialing *dialing; /* NULL: none is under way */
+        struct buf tunnel;       /* the head for a proxy, later its answer; empty: there is no proxy */
+
         int64_t timeout_ms;
-        int outcome;        /* of a connect that did not wait; told by on_outcome */
+        int outcome;        /* of a connect that ended at once; on_outcome reports it */
         unsigned n_closing; /* handles whose close has not been confirmed */
         bool is_accepted;
         bool has_peer_ended;
@@ -68,11 +81,12 @@ struct stream {
         bool is_paused;
         bool wants_flush;
 
-        /* Output, in order: pieces, then tail. In flight are the first n_in_flight pieces. */
+        /* Output, in order: pieces, then tail. The first n_in_flight pieces are being written. */
         VEC(struct piece) pieces;
         struct buf tail;
-        size_t queued_bytes;
+        size_t pieces_bytes;
         uint64_t sent_bytes;
+        uint64_t told_bytes; /* the part of them that on_sent has reported */
         size_t n_in_flight;
 };
 
@@ -85,21 +99,24 @@ static void free_stream(struct stream *s)
         for (size_t i = 0; i < s->pieces.n; i++)
                 bytes_unref(s->pieces.p[i].bytes);
         vec_done(&s->pieces);
+        tls_records_done(&s->tls);
         buf_done(&s->tail);
-        buf_done(&s->plain);
-        SSL_free(s->ssl);
+        buf_done(&s->tunnel);
         err_done(&s->err);
         free(s);
 }
 
-static void on_handle_closed(uv_handle_t *h)
+static void finish_closing(struct stream *s)
 {
-        struct stream *s = h->data;
-
         if (--s->n_closing > 0)
                 return;
         s->callbacks->on_closed(s, s->err.code ? &s->err : NULL);
         free_stream(s);
+}
+
+static void on_handle_closed(uv_handle_t *h)
+{
+        finish_closing(h->data);
 }
 
 static void begin_close(struct stream *s)
@@ -108,12 +125,12 @@ static void begin_close(struct stream *s)
                 return;
         s->state = STATE_CLOSING;
         loop_unmark(s->loop, &s->flush);
-        s->n_closing = 2;
+        s->n_closing = s->dialing ? 3 : 2;
         uv_close(&s->handle, on_handle_closed);
         uv_close((uv_handle_t *)&s->timer, on_handle_closed);
 }
 
-/* Closes with the error in s->err, unless it is closing already. */
+/* Closes with the error, which is moved; an error while the stream is already closing is ignored. */
 static void fail(struct stream *s, struct err *err)
 {
         if (s->state != STATE_CLOSING)
@@ -148,9 +165,15 @@ static void on_timeout(uv_timer_t *t)
 
 /* Output */
 
+/* The output that the kernel can take now. */
+static size_t ready_bytes(const struct stream *s)
+{
+        return s->pieces_bytes + s->tail.n;
+}
+
 size_t stream_queued_bytes(const struct stream *s)
 {
-        return s->queued_bytes + s->plain.n;
+        return ready_bytes(s) + s->tls.plain_bytes;
 }
 
 uint64_t stream_sent_bytes(const struct stream *s)
@@ -184,42 +207,7 @@ static void seal_tail(struct stream *s)
         p.bytes = bytes_take(&s->tail);
         p.rest = p.bytes->str;
         vec_push(&s->pieces, p);
-}
-
-static void queue_copy(struct stream *s, struct str data)
-{
-        buf_append_str(&s->tail, data);
-        s->queued_bytes += data.n;
-}
-
-/* Moves what TLS has ready to send into the queue. */
-static void take_records(struct stream *s)
-{
-        char *p;
-        long n = BIO_get_mem_data(SSL_get_wbio(s->ssl), &p);
-
-        if (n <= 0)
-                return;
-        queue_copy(s, str_make(p, (size_t)n));
-        (void)BIO_reset(SSL_get_wbio(s->ssl));
-}
-
-static void write_records(struct stream *s, struct str data)
-{
-        _cleanup_err_ struct err err = { 0 };
-
-        while (data.n > 0) {
-                size_t written = 0;
-
-                ERR_clear_error();
-                if (SSL_write_ex(s->ssl, data.p, data.n, &written) != 1) {
-                        tls_error(&err, "cannot send under TLS");
-                        fail(s, &err);
-                        return;
-                }
-                data = str_skip(data, written);
-        }
-        take_records(s);
+        s->pieces_bytes += p.rest.n;
 }
 
 static void empty_buffer(struct buf *b)
@@ -230,33 +218,31 @@ static void empty_buffer(struct buf *b)
                 buf_clear(b);
 }
 
+/* Encrypts waiting output, as much as there is room for. */
 static void encrypt(struct stream *s)
 {
-        if (s->plain.n == 0)
-                return;
-        write_records(s, buf_str(&s->plain));
-        empty_buffer(&s->plain);
+        _cleanup_err_ struct err err = { 0 };
+
+        if (s->pieces_bytes < ENCRYPTED_BYTES &&
+            tls_records_encrypt(&s->tls, ENCRYPTED_BYTES - s->pieces_bytes, &err) < 0)
+                fail(s, &err);
 }
 
-static void queue_plain(struct stream *s, struct str data)
+/* Ends the TLS output when all of it is encrypted. */
+static void say_goodbye(struct stream *s)
 {
-        if (data.n < REFERENCE_BYTES) {
-                buf_append_str(&s->plain, data);
-                return;
-        }
-        encrypt(s);
-        if (s->state == STATE_OPEN)
-                write_records(s, data);
+        if (s->tls.ssl && s->tls.plain_bytes == 0 && s->state == STATE_FINISHING)
+                tls_records_end(&s->tls);
 }
 
 void stream_write(struct stream *s, struct str data)
 {
         if (s->state != STATE_OPEN || data.n == 0)
                 return;
-        if (s->ssl)
-                queue_plain(s, data);
+        if (s->tls.ssl)
+                tls_records_copy(&s->tls, data);
         else
-                queue_copy(s, data);
+                buf_append_str(&s->tail, data);
         mark(s);
 }
 
@@ -264,24 +250,28 @@ void stream_write_bytes(struct stream *s, struct bytes *b, size_t offset, size_t
 {
         struct str data = str_first(str_skip(b->str, offset), n);
 
-        if (s->ssl || data.n < REFERENCE_BYTES) {
+        if (data.n < REFERENCE_BYTES) {
                 stream_write(s, data);
                 return;
         }
         if (s->state != STATE_OPEN)
                 return;
-        seal_tail(s);
-        vec_push(&s->pieces, (struct piece) { bytes_ref(b), data });
-        s->queued_bytes += data.n;
+        if (s->tls.ssl) {
+                tls_records_refer(&s->tls, b, data);
+        } else {
+                seal_tail(s);
+                vec_push(&s->pieces, (struct piece) { bytes_ref(b), data });
+                s->pieces_bytes += data.n;
+        }
         mark(s);
 }
 
-/* Takes n sent bytes off the front of the queue. */
+/* Removes n sent bytes from the front of the queue. */
 static void drop_sent(struct stream *s, size_t n)
 {
         size_t done = 0;
 
-        s->queued_bytes -= n;
+        s->pieces_bytes -= n;
         s->sent_bytes += n;
         while (n > 0) {
                 struct piece *p = &s->pieces.p[done];
@@ -331,7 +321,7 @@ static void on_written(uv_write_t *w, int status)
         mark(s);
 }
 
-/* Sends what it can without waiting, then leaves the rest to the loop. */
+/* Sends as much as possible without waiting; the loop sends the rest. */
 static void pump(struct stream *s)
 {
         uv_buf_t bufs[WRITE_PIECES];
@@ -339,12 +329,11 @@ static void pump(struct stream *s)
         unsigned n;
         int r;
 
-        while (!s->is_writing && s->queued_bytes > 0) {
-                if (s->pieces.n == 0) { /* the usual case: all of it is in the tail and goes out at once */
+        while (!s->is_writing && ready_bytes(s) > 0) {
+                if (s->pieces.n == 0) { /* the usual case: all output is in the tail and is sent at once */
                         bufs[0] = uv_buf_init(s->tail.p, (unsigned)s->tail.n);
                         r = uv_try_write(&s->uv, bufs, 1);
                         if (r == (int)s->tail.n) {
-                                s->queued_bytes = 0;
                                 s->sent_bytes += s->tail.n;
                                 empty_buffer(&s->tail);
                                 return;
@@ -378,10 +367,10 @@ static void pump(struct stream *s)
 
 static void on_shutdown(uv_shutdown_t *shutdown, int status)
 {
-        (void)shutdown, (void)status; /* the peer's end or the timer closes it */
+        (void)shutdown, (void)status; /* the end of the peer's input or the timer closes the stream */
 }
 
-/* All is sent. */
+/* Called when all output is sent. */
 static void end_output(struct stream *s)
 {
         if (!s->is_accepted || s->has_peer_ended || uv_shutdown(&s->shutdown, &s->uv, on_shutdown) < 0) {
@@ -393,6 +382,15 @@ static void end_output(struct stream *s)
         stream_resume(s);
 }
 
+static void tell_sent(struct stream *s)
+{
+        if (s->told_bytes == s->sent_bytes || s->state == STATE_CLOSING)
+                return;
+        s->told_bytes = s->sent_bytes;
+        if (s->callbacks->on_sent)
+                s->callbacks->on_sent(s);
+}
+
 static void on_flush(struct loop_flush *f)
 {
         struct stream *s = CONTAINER_OF(f, struct stream, flush);
@@ -401,15 +399,17 @@ static void on_flush(struct loop_flush *f)
                 s->wants_flush = false;
                 s->callbacks->on_flush(s);
         }
-        if (s->state == STATE_OPEN)
+        if (s->state == STATE_OPEN || s->state == STATE_FINISHING)
                 encrypt(s);
+        say_goodbye(s);
         if (s->state != STATE_CLOSING)
                 pump(s);
-        if (s->state == STATE_FINISHING && s->queued_bytes == 0 && !s->is_writing)
+        tell_sent(s);
+        if (s->state == STATE_FINISHING && stream_queued_bytes(s) == 0 && !s->is_writing)
                 end_output(s);
-        /* What on_flush did not get to for lack of room comes when the queue has drained: on_written marks again. If all went
-         * out at once there is nobody to do so. */
-        else if (s->state == STATE_OPEN && s->wants_flush && !s->is_writing && !s->flush.is_marked)
+        /* Call this again for output that had no room. Usually on_written marks the stream when the queue has drained; if
+         * everything was sent at once, on_written is not called, so mark the stream here. */
+        else if (!s->is_writing && (s->tls.plain_bytes > 0 || (s->state == STATE_OPEN && s->wants_flush)))
                 mark(s);
 }
 
@@ -419,14 +419,6 @@ void stream_finish(struct stream *s, int64_t timeout_ms)
                 if (s->state != STATE_FINISHING && s->state != STATE_LINGERING)
                         begin_close(s);
                 return;
-        }
-        if (s->ssl) {
-                encrypt(s);
-                if (s->state != STATE_OPEN)
-                        return;
-                SSL_shutdown(s->ssl);
-                ERR_clear_error();
-                take_records(s);
         }
         s->state = STATE_FINISHING;
         uv_timer_start(&s->timer, on_timeout, (uint64_t)timeout_ms, 0);
@@ -445,7 +437,7 @@ static void become_open(struct stream *s)
 static void tls_failure(struct stream *s, const char *what)
 {
         _cleanup_err_ struct err err = { 0 };
-        long verified = SSL_get_verify_result(s->ssl);
+        long verified = SSL_get_verify_result(s->tls.ssl);
 
         if (verified != X509_V_OK) {
                 err_set(&err, ERR_FORBIDDEN, "%s: the peer's certificate was not accepted: %s", what,
@@ -454,15 +446,15 @@ static void tls_failure(struct stream *s, const char *what)
         } else {
                 tls_error(&err, "%s", what);
         }
-        take_records(s); /* the alert that tells the peer why */
-        pump(s);
-        err_move(&s->err, &err); /* whatever became of the alert, this is why */
+        s->tls.has_ended = true;
+        pump(s);                 /* the alert tells the peer the reason */
+        err_move(&s->err, &err); /* report this error, even if sending the alert failed */
         if (!s->is_accepted || s->state != STATE_SHAKING_HANDS) {
                 begin_close(s);
                 return;
         }
-        /* A client whose certificate is refused sends its first requests before it reads that. They must not find the socket closed, or
-         * it would learn that its write failed and not why. */
+        /* A client whose certificate is refused sends its first requests before it reads the alert. Keep the socket open for them:
+         * otherwise the client would report a failed write and not the reason. */
         s->state = STATE_FINISHING;
         uv_timer_start(&s->timer, on_timeout, LINGER_MS, 0);
         mark(s);
@@ -473,18 +465,16 @@ static void shake_hands(struct stream *s)
         int r;
 
         ERR_clear_error();
-        r = SSL_do_handshake(s->ssl);
+        r = SSL_do_handshake(s->tls.ssl);
         if (r == 1) {
-                take_records(s);
                 mark(s);
                 become_open(s);
                 return;
         }
-        if (SSL_get_error(s->ssl, r) != SSL_ERROR_WANT_READ) {
+        if (SSL_get_error(s->tls.ssl, r) != SSL_ERROR_WANT_READ) {
                 tls_failure(s, "TLS handshake failed");
                 return;
         }
-        take_records(s);
         mark(s);
 }
 
@@ -496,14 +486,14 @@ static void read_records(struct stream *s)
                 size_t n;
 
                 ERR_clear_error();
-                if (SSL_read_ex(s->ssl, plain, sizeof(plain), &n) == 1) {
+                if (SSL_read_ex(s->tls.ssl, plain, sizeof(plain), &n) == 1) {
                         s->callbacks->on_data(s, str_make(plain, n));
                         continue;
                 }
-                switch (SSL_get_error(s->ssl, 0)) {
+                switch (SSL_get_error(s->tls.ssl, 0)) {
                 case SSL_ERROR_WANT_READ:
-                        take_records(s);
-                        mark(s);
+                        if (s->tail.n > 0)
+                                mark(s);
                         return;
                 case SSL_ERROR_ZERO_RETURN:
                         s->has_peer_ended = true;
@@ -516,20 +506,54 @@ static void read_records(struct stream *s)
         }
 }
 
+/* The connection to the peer stands: begins TLS, if there is any. */
+static void begin_peer(struct stream *s)
+{
+        if (!s->tls.ssl) {
+                become_open(s);
+                return;
+        }
+        s->state = STATE_SHAKING_HANDS;
+        shake_hands(s);
+}
+
+/* The proxy's answer. Nothing may follow it: the peer speaks only after us. */
+static void on_proxy_input(struct stream *s, struct str data)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct str answer, line;
+
+        buf_append_str(&s->tunnel, data);
+        answer = buf_str(&s->tunnel);
+        if (!s->tunnel.has_failed && str_find(answer, STR("\r\n\r\n")) < 0)
+                return;
+        str_split(&answer, '\r', &line);
+        if (s->tunnel.has_failed || line.n < 12 || !str_starts_with(line, STR("HTTP/1.")) ||
+            !str_equal(str_first(str_skip(line, 8), 5), STR(" 200 "))) {
+                err_set(&err, ERR_FORBIDDEN, "the proxy refuses to connect: %.*s", STR_ARG(str_first(line, 128)));
+                fail(s, &err);
+                return;
+        }
+        buf_done(&s->tunnel);
+        begin_peer(s);
+}
+
 static void on_input(struct stream *s, struct str data)
 {
-        if (!s->ssl) {
+        if (s->state == STATE_TUNNELING) {
+                on_proxy_input(s, data);
+                return;
+        }
+        if (!s->tls.ssl) {
                 s->callbacks->on_data(s, data);
                 return;
         }
-        if (BIO_write(SSL_get_rbio(s->ssl), data.p, (int)data.n) != (int)data.n) {
-                tls_failure(s, "TLS failed");
-                return;
-        }
+        s->tls.in = data;
         if (s->state == STATE_SHAKING_HANDS)
                 shake_hands(s);
         if (s->state == STATE_OPEN)
                 read_records(s);
+        s->tls.in = STR("");
 }
 
 static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *block)
@@ -560,7 +584,9 @@ static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *block)
                 return;
         }
         if (n == UV_EOF)
-                err_set(&err, ERR_CLOSED, "the peer closed the connection during the TLS handshake");
+                err_set(&err, ERR_CLOSED, "the %s closed the connection during the %s",
+                        s->state == STATE_TUNNELING ? "proxy" : "peer",
+                        s->state == STATE_TUNNELING ? "CONNECT request" : "TLS handshake");
         else
                 net_error(&err, (int)n, "connection lost");
         fail(s, &err);
@@ -603,7 +629,7 @@ static struct stream *new_stream(struct loop *l, bool is_unix, const struct stre
         s->timeout_ms = timeout_ms;
         s->flush.flush = on_flush;
         buf_init(&s->tail, 0);
-        buf_init(&s->plain, 0);
+        buf_init(&s->tunnel, MAX_TUNNEL_BYTES);
         if (is_unix)
                 uv_pipe_init(loop_uv(l), &s->pipe, 0);
         else
@@ -613,7 +639,7 @@ static struct stream *new_stream(struct loop *l, bool is_unix, const struct stre
         return s;
 }
 
-/* The socket is connected: reads, and shakes hands if there is TLS. */
+/* Called when the socket is connected: starts reading, and the handshake if there is TLS. */
 static void start(struct stream *s)
 {
         if (s->handle.type == UV_TCP) {
@@ -621,12 +647,14 @@ static void start(struct stream *s)
                 uv_tcp_keepalive(&s->tcp, 1, KEEPALIVE_S);
         }
         uv_read_start(&s->uv, give_block, on_read);
-        if (!s->ssl) {
-                become_open(s);
+        if (s->tunnel.n == 0) {
+                begin_peer(s);
                 return;
         }
-        s->state = STATE_SHAKING_HANDS;
-        shake_hands(s);
+        s->state = STATE_TUNNELING;
+        buf_append_str(&s->tail, buf_str(&s->tunnel));
+        buf_clear(&s->tunnel);
+        mark(s);
 }
 
 static void on_connected(uv_connect_t *c, int status)
@@ -644,7 +672,7 @@ static void on_connected(uv_connect_t *c, int status)
         start(s);
 }
 
-/* libuv 1.44 takes no abstract names for pipes, so Unix sockets are connected here; that never waits. */
+/* Unix sockets are connected here, because libuv 1.44 does not support abstract names. Connecting a Unix socket never blocks. */
 static int connect_unix(struct stream *s, const struct address *to)
 {
         struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -671,7 +699,7 @@ static void on_outcome(uv_timer_t *t)
         on_connected(&s->connect, s->outcome);
 }
 
-/* An outcome that is known at once is told from the loop all the same, so that owners meet one order of events. */
+/* Reports an immediate result from the loop, so that owners always see the same order of events. */
 static void tell_later(struct stream *s, int status)
 {
         s->outcome = status;
@@ -686,7 +714,7 @@ struct stream *stream_connect(struct loop *l, const struct address *to, struct t
 
         s->state = STATE_CONNECTING;
         uv_timer_start(&s->timer, on_timeout, (uint64_t)timeout_ms, 0);
-        if (tls && tls_new_connection(tls, server_name, &s->ssl, &s->err) < 0) {
+        if (tls && tls_records_begin(&s->tls, tls, server_name, &s->tail, &s->err) < 0) {
                 begin_close(s);
                 return s;
         }
@@ -698,6 +726,72 @@ struct stream *stream_connect(struct loop *l, const struct address *to, struct t
         if (r < 0)
                 tell_later(s, r);
         return s;
+}
+
+/* In a thread of libuv. */
+static void do_dial(uv_work_t *w)
+{
+        struct dialing *d = CONTAINER_OF(w, struct dialing, work);
+
+        if (dialer_dial(d->dialer, &d->fd, &d->err) < 0)
+                d->fd = -1;
+}
+
+static void use_dialed(struct stream *s, struct dialing *d)
+{
+        int r;
+
+        if (d->fd < 0) {
+                fail(s, &d->err);
+                return;
+        }
+        r = uv_tcp_open(&s->tcp, d->fd);
+        if (r >= 0)
+                TAKE_FD(d->fd);
+        on_connected(&s->connect, r);
+}
+
+static void on_dialed(uv_work_t *w, int status)
+{
+        struct stream *s = w->data;
+        struct dialing *d = TAKE(s->dialing);
+
+        (void)status; /* it is never canceled */
+        if (s->state == STATE_CLOSING)
+                finish_closing(s);
+        else
+                use_dialed(s, d);
+        if (d->fd >= 0)
+                close(d->fd);
+        dialer_unref(d->dialer);
+        err_done(&d->err);
+        free(d);
+}
+
+struct stream *stream_dial(struct loop *l, struct dialer *dialer, struct tls_config *tls, const char *server_name,
+                           int64_t timeout_ms, const struct stream_callbacks *callbacks, void *owner)
+{
+        struct stream *s = new_stream(l, false, callbacks, owner, timeout_ms);
+
+        s->state = STATE_CONNECTING;
+        uv_timer_start(&s->timer, on_timeout, (uint64_t)timeout_ms, 0);
+        if (tls && tls_records_begin(&s->tls, tls, server_name, &s->tail, &s->err) < 0) {
+                begin_close(s);
+                return s;
+        }
+        s->dialing = xcalloc(1, sizeof(*s->dialing));
+        s->dialing->dialer = dialer_ref(dialer);
+        s->dialing->fd = -1;
+        s->dialing->work.data = s;
+        if (uv_queue_work(loop_uv(l), &s->dialing->work, do_dial, on_dialed) < 0)
+                abort(); /* it fails for a NULL callback alone */
+        return s;
+}
+
+void stream_tunnel(struct stream *s, struct str head)
+{
+        assert(s->state == STATE_CONNECTING || s->state == STATE_CLOSING);
+        buf_append_str(&s->tunnel, head);
 }
 
 struct stream *stream_accept(struct loop *l, uv_stream_t *listening, struct tls_config *tls, int64_t timeout_ms,
@@ -713,7 +807,7 @@ struct stream *stream_accept(struct loop *l, uv_stream_t *listening, struct tls_
         if (r < 0)
                 net_error(&s->err, r, "cannot accept a connection");
         else if (tls)
-                r = tls_new_connection(tls, NULL, &s->ssl, &s->err);
+                r = tls_records_begin(&s->tls, tls, NULL, &s->tail, &s->err);
         if (r < 0)
                 begin_close(s);
         else
@@ -738,7 +832,7 @@ struct stream *stream_from_fd(struct loop *l, int fd, int64_t timeout_ms, const 
         return s;
 }
 
-/* Small questions */
+/* Accessors */
 
 void *stream_owner(const struct stream *s)
 {
@@ -761,12 +855,12 @@ struct str stream_protocol(const struct stream *s)
         const unsigned char *name = NULL;
         unsigned n = 0;
 
-        if (s->ssl)
-                SSL_get0_alpn_selected(s->ssl, &name, &n);
+        if (s->tls.ssl)
+                SSL_get0_alpn_selected(s->tls.ssl, &name, &n);
         return str_make((const char *)name, n);
 }
 
-X509 *stream_peer_certificate(const struct stream *s)
+const struct tls_identity *stream_peer_identity(const struct stream *s, struct arena *a)
 {
-        return s->ssl && SSL_get_verify_result(s->ssl) == X509_V_OK ? SSL_get0_peer_certificate(s->ssl) : NULL;
+        return s->tls.ssl ? tls_peer_identity(s->tls.ssl, a) : NULL;
 }

@@ -14,10 +14,10 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-/* Files are looked at when a connection begins, at most this often. */
+/* Files are checked for changes when a connection begins, at most this often. */
 #define CHECK_INTERVAL_NS (NS_PER_SECOND / 5)
 
-/* What tells that a file was replaced. */
+/* A file's identity: when it differs, the file was replaced. */
 struct stamp {
         dev_t device;
         ino_t inode;
@@ -40,7 +40,8 @@ struct tls_config {
         unsigned generation;
 };
 
-/* A part of OpenSSL that passes on another's error says no more than whose it is (`PEM lib`); what is wrong came first. */
+/* The most specific error in the queue. An OpenSSL component that passes on an error only adds a general reason (`PEM lib`); the
+ * first error is then the real one. */
 static unsigned long telling_error(void)
 {
         unsigned long last = ERR_peek_last_error();
@@ -98,8 +99,8 @@ static int read_stamps(struct tls_config *c, struct stamp stamps[_FILE_COUNT], s
         return 0;
 }
 
-/* The names of ALPN, each behind its length: HTTP/2 alone, or HTTP/2 and then HTTP/1.1. */
-static const struct str protocols[] = { STR_INIT("\x02h2"), STR_INIT("\x02h2\x08http/1.1") };
+/* ALPN names, each after its length byte: HTTP/2 only, HTTP/2 and then HTTP/1.1, or HTTP/1.1 only. */
+static const struct str protocols[] = { STR_INIT("\x02h2"), STR_INIT("\x02h2\x08http/1.1"), STR_INIT("\x08http/1.1") };
 
 /* arg is one of the protocols above: a connection may outlive the tls_config it was made from. */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
@@ -115,26 +116,46 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
         return SSL_TLSEXT_ERR_OK;
 }
 
+static bool wants_client_certificate(const struct tls_options *o)
+{
+        return o->needs_client_certificate || o->asks_client_certificate;
+}
+
+/* Goes on whatever the certificate is; SSL_get_verify_result keeps the last error. */
+static int accept_any_certificate(int is_ok, X509_STORE_CTX *context)
+{
+        (void)is_ok, (void)context;
+        return 1;
+}
+
+static int server_mode(const struct tls_options *o)
+{
+        if (o->needs_client_certificate)
+                return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+        return o->asks_client_certificate ? SSL_VERIFY_PEER : SSL_VERIFY_NONE;
+}
+
 static int set_trust(struct tls_config *c, SSL_CTX *context, struct err *err)
 {
+        bool accepts_any = c->options.is_server && !c->options.needs_client_certificate;
         int mode = SSL_VERIFY_PEER;
 
         if (c->files[FILE_CA]) {
                 if (SSL_CTX_load_verify_locations(context, c->files[FILE_CA], NULL) != 1)
                         return tls_error(err, "cannot use the certificate authorities in %s", c->files[FILE_CA]);
-        } else if (!c->options.is_server && SSL_CTX_set_default_verify_paths(context) != 1) {
-                return tls_error(err, "cannot use the system's certificate authorities");
         }
-        if (c->options.is_server && c->options.needs_client_certificate && c->files[FILE_CA])
+        if (!c->options.is_server && (!c->files[FILE_CA] || c->options.adds_system_authorities) &&
+            SSL_CTX_set_default_verify_paths(context) != 1)
+                return tls_error(err, "cannot use the system's certificate authorities");
+        if (c->options.is_server && wants_client_certificate(&c->options) && c->files[FILE_CA])
                 SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(c->files[FILE_CA]));
-        /* Whatever stands among the authorities is trusted, be it a root or not, as Go has it. */
+        /* Trust every certificate in the authority file, even one that is no root, as Go does. */
         X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
         if (c->options.is_server)
-                mode = c->options.needs_client_certificate ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
-                                                           : SSL_VERIFY_NONE;
+                mode = server_mode(&c->options);
         else if (c->options.trusts_anyone)
                 mode = SSL_VERIFY_NONE;
-        SSL_CTX_set_verify(context, mode, NULL);
+        SSL_CTX_set_verify(context, mode, accepts_any ? accept_any_certificate : NULL);
         return 0;
 }
 
@@ -157,7 +178,7 @@ static int set_identity(struct tls_config *c, SSL_CTX *context, struct err *err)
 
 static int set_protocols(struct tls_config *c, SSL_CTX *context, struct err *err)
 {
-        const struct str *ours = &protocols[c->options.offers_http1];
+        const struct str *ours = &protocols[c->options.refuses_http2 ? 2 : c->options.offers_http1];
 
         if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1)
                 return tls_error(err, "cannot ask for TLS 1.2");
@@ -207,7 +228,7 @@ int tls_config_new(const struct tls_options *options, struct tls_config **ret, s
         c->options = *options;
         choose_files(c);
         c->options.directory = c->options.certificate_file = c->options.key_file = c->options.ca_file =
-                NULL; /* the caller's */
+                NULL; /* owned by the caller */
         r = read_stamps(c, c->stamps, err);
         if (r >= 0)
                 r = load(c, &c->context, err);
@@ -236,7 +257,7 @@ void tls_config_unref(struct tls_config *c)
         free(c);
 }
 
-/* With the mutex held: takes up changed files. Half-written ones fail to load and are tried again at the next check. */
+/* With the mutex held: loads changed files. Half-written files fail to load and are tried again at the next check. */
 static void refresh(struct tls_config *c)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -267,13 +288,13 @@ static int set_server_name(SSL *ssl, const char *name, struct err *err)
 {
         unsigned char address[16];
 
-        /* RFC 6066: a server name is never an address; those are verified as such. */
+        /* RFC 6066: a server name must not be an address; addresses are verified as addresses. */
         if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1) {
                 if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) != 1)
                         return tls_error(err, "cannot verify the address %s", name);
                 return 0;
         }
-        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT); /* names stand in the alternative names only */
+        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT); /* only the alternative names count */
         if (SSL_set_tlsext_host_name(ssl, name) != 1 || SSL_set1_host(ssl, name) != 1)
                 return tls_error(err, "cannot ask for server %s", name);
         return 0;
@@ -282,22 +303,14 @@ static int set_server_name(SSL *ssl, const char *name, struct err *err)
 int tls_new_connection(struct tls_config *c, const char *server_name, SSL **ret, struct err *err)
 {
         SSL *ssl;
-        BIO *in, *out;
         int r;
 
         mutex_lock(&c->mutex);
         refresh(c);
         ssl = SSL_new(c->context);
         mutex_unlock(&c->mutex);
-        in = BIO_new(BIO_s_mem());
-        out = BIO_new(BIO_s_mem());
-        if (!ssl || !in || !out) {
-                SSL_free(ssl);
-                BIO_free(in);
-                BIO_free(out);
+        if (!ssl)
                 return tls_error(err, "cannot begin TLS");
-        }
-        SSL_set_bio(ssl, in, out);
         if (c->options.is_server) {
                 SSL_set_accept_state(ssl);
         } else {
@@ -310,6 +323,68 @@ int tls_new_connection(struct tls_config *c, const char *server_name, SSL **ret,
         }
         *ret = ssl;
         return 0;
+}
+
+/* The texts of all entries of that type in the subject, in order. */
+static size_t subject_texts(const X509_NAME *subject, int nid, struct arena *a, struct str **ret)
+{
+        int n = X509_NAME_entry_count(subject);
+        struct str *texts = ARENA_NEW_ARRAY(a, struct str, (size_t)n);
+        size_t found = 0;
+
+        for (int i = 0; i < n; i++) {
+                const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, i);
+                unsigned char *utf8 = NULL;
+                int length;
+
+                if (OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry)) != nid)
+                        continue;
+                length = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
+                if (length < 0)
+                        continue; /* it is no text */
+                texts[found++] = arena_copy(a, str_make((const char *)utf8, (size_t)length));
+                OPENSSL_free(utf8);
+        }
+        ERR_clear_error();
+        *ret = texts;
+        return found;
+}
+
+const struct tls_identity *tls_peer_identity(SSL *ssl, struct arena *a)
+{
+        const X509 *x = SSL_get0_peer_certificate(ssl);
+        struct tls_identity *identity;
+        struct str *texts;
+        unsigned n;
+
+        if (!x)
+                return NULL;
+        identity = ARENA_NEW(a, struct tls_identity);
+        if (X509_digest(x, EVP_sha256(), identity->fingerprint, &n) != 1)
+                return NULL;
+        assert(n == TLS_FINGERPRINT_BYTES);
+        identity->is_verified = SSL_get_verify_result(ssl) == X509_V_OK;
+        if (!identity->is_verified)
+                return identity;
+        n = (unsigned)subject_texts(X509_get_subject_name(x), NID_commonName, a, &texts);
+        if (n)
+                identity->common_name = texts[n - 1];
+        identity->n_organizations = subject_texts(X509_get_subject_name(x), NID_organizationName, a, &texts);
+        identity->organizations = texts;
+        return identity;
+}
+
+const struct tls_identity *tls_identity_copy(const struct tls_identity *identity, struct arena *a)
+{
+        struct tls_identity *copy = ARENA_NEW(a, struct tls_identity);
+        struct str *organizations = ARENA_NEW_ARRAY(a, struct str, identity->n_organizations);
+
+        *copy = *identity;
+        copy->common_name = arena_copy(a, identity->common_name);
+        copy->organizations = organizations;
+        for (size_t i = 0; i < identity->n_organizations; i++)
+                organizations[i] = arena_copy(a, identity->organizations[i]);
+        return copy;
 }
 
 unsigned tls_config_generation(struct tls_config *c)

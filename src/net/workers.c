@@ -7,43 +7,43 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* How often a loop with jobs out looks after them. */
+/* How often a loop with open jobs checks them. */
 #define TICK_MS 1
 
-/* Jobs that wait longer than this get another worker if there is a processor for it. */
+/* Another worker is woken when a job waits longer than this and a processor is free. */
 #define PATIENCE_NS 100000
 
-/* A worker that is at one job for longer than this is not counted on. A job that is merely interrupted, by the loop's own thread
- * or another's, comes nowhere near it. */
+/* A worker that runs one job for longer than this counts as stuck. A job that is only interrupted, by the loop's thread or another
+ * thread, takes far less time. */
 #define STUCK_NS 1000000
 
-/* Finished jobs that a worker keeps back: as many as there are still waiting, so that who waits for the answers has something to do
- * meanwhile, within these bounds. */
+/* A worker notifies the loop after as many finished jobs as were still waiting when it took its own job, within these bounds. So
+ * the receiver has answers to handle while the worker runs the next jobs. */
 #define MIN_UNTOLD 4
 #define MAX_UNTOLD 32
 
-/* One loop's side. */
+/* The state of one loop. */
 struct worker_lane {
         struct worker_lane *next; /* immutable after publish */
         struct workers *workers;
         struct loop *loop;
         _Atomic(struct job *) finished; /* newest first */
-        _Atomic bool is_told;           /* the task is posted and has not begun */
-        _Atomic bool is_alone; /* the loop does not tick: each finished job is told at once. Set by the loop alone */
+        _Atomic bool is_told;           /* the task is posted and has not begun to run */
+        _Atomic bool is_alone;          /* the loop does not tick: report each job at once; only the loop sets it */
         struct loop_task task;
-        struct loop_flush flush; /* loop thread only, like all below */
+        struct loop_flush flush; /* this and all below: loop thread only */
         uv_timer_t timer;
 };
 
 struct worker {
         struct workers *workers;
         struct thread *thread;
-        struct worker *next_idle;   /* guarded by the mutex; by who called it up until it is unparked */
-        bool is_idle;               /* the same */
-        int64_t began_ns;           /* its job; the same */
-        struct worker_lane *untold; /* where jobs of this worker wait to be finished; the worker's own */
+        struct worker *next_idle;   /* guarded by the mutex; after call_up by its caller, until unpark */
+        bool is_idle;               /* guarded like next_idle */
+        int64_t began_ns;           /* start of its job; guarded like next_idle */
+        struct worker_lane *untold; /* lane with finished jobs that were not reported yet; worker only */
         unsigned n_untold;
-        size_t n_behind; /* jobs that waited when it took its own */
+        size_t n_behind; /* jobs that waited when this worker took its job */
 };
 
 struct workers {
@@ -56,14 +56,15 @@ struct workers {
         struct mutex mutex; /* guards all below */
         struct job *first, **last;
         size_t n_waiting;
-        struct worker *idle; /* the one that became so last comes first: its memory is warm */
+        struct worker *idle; /* most recently idle first: its memory is still in the cache */
         unsigned n_active;
         bool is_closed;
 };
 
 /* --- Waking --- */
 
-/* Takes the first idle worker off the list. Whoever did it unparks it once the mutex is free: it needs that first of all. */
+/* Takes the first idle worker off the list. The caller unparks it after unlocking the mutex, because the worker locks the mutex
+ * first. */
 static struct worker *call_up(struct workers *w, int64_t now_ns)
 {
         struct worker *sleeper = w->idle;
@@ -75,7 +76,7 @@ static struct worker *call_up(struct workers *w, int64_t now_ns)
         return sleeper;
 }
 
-/* All that are awake are busy with long jobs. */
+/* Whether all awake workers are busy with long jobs. */
 static bool are_stuck(const struct workers *w, int64_t now_ns)
 {
         for (unsigned i = 0; i < w->n; i++)
@@ -109,8 +110,8 @@ static void tell_untold(struct worker *self)
         self->n_untold = 0;
 }
 
-/* The loop may free the job as soon as it is on the list. Either the loop, which becomes alone before it looks at the list for the
- * last time, sees the job there, or we see that it is alone. */
+/* The loop may free the job as soon as it is on the list. No job is missed: the loop sets is_alone before it looks at the list for
+ * the last time, so either it finds the job there, or the worker sees is_alone and notifies it. */
 static void give_back(struct worker *self, struct job *j)
 {
         struct worker_lane *lane = j->lane;
@@ -156,7 +157,7 @@ static void become_idle(struct worker *self)
         }
 }
 
-/* The next job, or NULL at the end. Before it waits for one, everything that was done is told. */
+/* The next job, or NULL at the end. Before waiting for a job, the worker reports all finished ones. */
 static struct job *next_job(struct worker *self)
 {
         struct workers *w = self->workers;
@@ -194,7 +195,7 @@ static void work(void *arg)
 
 /* --- Lanes; on their loops --- */
 
-/* Finishes what is done, oldest first. Returns whether there was anything. */
+/* Finishes the completed jobs, oldest first. Returns whether there were any. */
 static bool finish_jobs(struct worker_lane *lane)
 {
         struct job *newest = atomic_exchange(&lane->finished, NULL), *oldest = NULL;
@@ -224,8 +225,8 @@ static void on_told(struct loop_task *t)
         finish_jobs(lane);
 }
 
-/* One worker for what waits, or as many as there are jobs if those that are awake will not come to them. Returns whether jobs wait
- * that a worker who still sleeps could take: someone must look again, for nobody else wakes it. */
+/* Wakes one worker for the waiting jobs, or one per job if all awake workers are stuck. Returns true when jobs wait and idle
+ * workers remain: then the caller must check again later, since nothing else wakes them. */
 static bool wake_as_needed(struct workers *w, bool wakes_all)
 {
         struct worker *called = NULL, *next;
@@ -263,7 +264,7 @@ static void on_tick(uv_timer_t *t)
         finish_jobs(lane);
 }
 
-/* At the end of a turn in which jobs were submitted. */
+/* Called at the end of a turn in which jobs were submitted. */
 static void on_flush(struct loop_flush *f)
 {
         struct worker_lane *lane = CONTAINER_OF(f, struct worker_lane, flush);
@@ -389,7 +390,7 @@ void workers_free(struct workers *w)
         close_all(w);
         for (unsigned i = 0; i < w->n; i++)
                 thread_join(w->all[i].thread);
-        /* Whatever the workers posted stands before this on the loops. */
+        /* Tasks that the workers posted run before this one. */
         for (struct worker_lane *lane = atomic_load(&w->lanes), *next; lane; lane = next) {
                 next = lane->next;
                 loop_call(lane->loop, end_lane, lane);

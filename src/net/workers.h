@@ -1,10 +1,10 @@
-/* Worker threads for jobs that come from loops and return to them.
+/* Worker threads that run jobs for loops. A finished job returns to its loop.
  *
- * A handler may take microseconds or minutes, and nobody says which. Waking a thread costs as much as a short job, so
- * that is done once for many: what a loop submits in one turn wakes one worker, a worker takes job after job and tells the loop
- * when it runs out of them. More workers are woken when jobs wait although there are processors, or when those awake are
- * stuck; a loop with jobs out looks for both every millisecond, which also bounds how long a finished job may wait for its
- * loop. A loop whose jobs all take long is left alone and told of each at once. */
+ * A job may take microseconds or minutes, and its duration is not known beforehand. Waking a thread costs as much as a short job,
+ * so one wake-up serves many jobs: the jobs that a loop submits in one turn wake one worker, and a worker takes job after job and
+ * notifies the loop when none is left. More workers are woken when jobs wait although processors are free, or when all awake
+ * workers are stuck. A loop with open jobs checks both every millisecond, which also limits how long a finished job waits for its
+ * loop. A loop whose jobs all take long stops checking; then workers notify it of each finished job at once. */
 #pragma once
 
 #include "err.h"
@@ -13,21 +13,22 @@ struct loop;
 struct worker_lane;
 struct workers;
 
-/* Embedded in what it works on. From submit to finish the workers have it. */
+/* Embedded in the struct that it works on. The workers own it from submit to finish. */
 struct job {
         void (*run)(struct job *j);    /* on a worker */
-        void (*finish)(struct job *j); /* on the loop that submitted it; the job may go away */
-        struct job *next;              /* workers.c only, like all below */
+        void (*finish)(struct job *j); /* on the loop that submitted it; may free the job */
+        struct job *next;              /* this and all below: workers.c only */
         struct worker_lane *lane;
         int64_t submitted_ns;
 };
 
-/* Starts n threads. At most max_waiting jobs wait for one. */
+/* Starts n threads. At most max_waiting jobs may wait for a thread. */
 int workers_new(const char *name, unsigned n, size_t max_waiting, struct workers **ret, struct err *err);
 
-/* On the thread of the loop. ERR_LIMIT when too many jobs wait, ERR_CLOSED after workers_end: the job stays the caller's. */
+/* Call it on the loop's thread. ERR_LIMIT: too many jobs wait. ERR_CLOSED: workers_free has begun. The caller keeps the job on
+ * error. */
 int workers_submit(struct workers *w, struct loop *l, struct job *j);
 
-/* Lets the threads end with the jobs they have and finishes those on their loops, which must still be there, and frees all of it.
- * Not from a loop. NULL is fine. */
+/* Lets the threads finish their jobs, finishes these jobs on their loops, which must still run, and frees everything. Must not be
+ * called on a loop thread. NULL is fine. */
 void workers_free(struct workers *w);

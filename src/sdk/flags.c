@@ -30,6 +30,14 @@ static const struct weft_flag standard[N_STANDARD_FLAGS] = {
                                          .min = 1,
                                          .max = 2047,
                                          .help = "Largest request that is accepted, in MiB." },
+        [FLAG_MAX_MEMORY] = { .name = "max-memory",
+                              .type = WEFT_FLAG_INT,
+                              .min = 16,
+                              .max = 1 << 20,
+                              .value_name = "MIB",
+                              .help = "Memory for all calls together, in MiB; one call may have 7/8 of it. By default "
+                                      "192, "
+                                      "or half of what the container may have if that is less." },
         [FLAG_METRICS_ADDRESS] = { .name = "metrics-address",
                                    .value_name = "ADDRESS",
                                    .help = "Serve Prometheus metrics at this address. Off by default." },
@@ -138,7 +146,7 @@ static int set_value(struct flags *f, size_t i, const char *text, struct err *er
         return 0;
 }
 
-/* --- What the function declares --- */
+/* --- Declared flags --- */
 
 static int check_declaration(const struct flags *f, size_t i, struct err *err)
 {
@@ -192,7 +200,7 @@ static const char *variable(const char *const *environment, const char *name)
         return NULL;
 }
 
-/* Variables count only where the command line says nothing. */
+/* Variables are used only for flags that the command line does not set. */
 static int read_environment(struct flags *f, const char *const *environment, struct err *err)
 {
         for (size_t i = 0; i < f->n; i++) {
@@ -213,7 +221,7 @@ static int give(struct flags *f, size_t i, const char *text, struct err *err)
         return set_value(f, i, text, err);
 }
 
-/* A value that stands in the next argument. Returns how many arguments were used. */
+/* Takes the value from the next argument. Returns how many arguments were used. */
 static int give_next(struct flags *f, size_t i, const char *next, struct err *err)
 {
         const struct weft_flag *flag = flag_at(f, i);
@@ -259,7 +267,7 @@ static int read_long(struct flags *f, const char *argument, const char *next, st
         return r < 0 ? r : 1;
 }
 
-/* Letters of booleans, and at the end one with a value: -d, -dr VALUE, -drVALUE. */
+/* Letters of boolean flags, optionally ending with one flag that takes a value: -d, -dr VALUE, -drVALUE. */
 static int read_letters(struct flags *f, const char *argument, const char *next, struct err *err)
 {
         for (const char *p = argument + 1; *p; p++) {

@@ -1,5 +1,5 @@
-/* The flags of a function program: those that every function has, then those that it declares. Texts and exit codes are those of
- * functions in Go, so that whoever deploys one need not know what it is written in. */
+/* The flags of a function program: the standard ones of every function, then the declared ones. Texts and exit codes equal those of
+ * functions in Go, so that functions in both languages are deployed in the same way. */
 #pragma once
 
 #include "err.h"
@@ -13,15 +13,16 @@ enum standard_flag {
         FLAG_TLS_CERTS_DIR,
         FLAG_INSECURE,
         FLAG_MAX_RECV_MESSAGE_SIZE,
+        FLAG_MAX_MEMORY,
         FLAG_METRICS_ADDRESS,
         N_STANDARD_FLAGS,
 };
 
 struct flag_value {
         const char *text; /* as given, or the default; never NULL */
-        int64_t i;        /* INT; of a DURATION the nanoseconds */
+        int64_t i;        /* value of an INT; nanoseconds of a DURATION */
         bool b;
-        bool is_given; /* on the command line */
+        bool is_given; /* given on the command line */
 };
 
 /* Immutable once read. */
@@ -31,15 +32,15 @@ struct flags {
         struct flag_value *values;
 };
 
-/* Reads arguments, which end in NULL, over the environment (name=value up to a NULL; NULL: none) over the defaults. Texts are
- * borrowed from all of them. ERR_INVALID is the fault of the command line, anything else that of the environment or the function's
- * declarations. flags_done in any case. */
+/* Reads the flags. Arguments (up to a NULL) override the environment (name=value, up to a NULL; NULL: none), which overrides the
+ * defaults. All texts are borrowed. ERR_INVALID is an error in the command line; other codes are errors in the environment or in
+ * the function's declarations. Call flags_done in any case. */
 int flags_read(struct flags *f, const struct weft_function *function, const char *const *arguments,
                const char *const *environment, struct err *err);
 void flags_done(struct flags *f);
 
-/* The value of a flag that the function declares with that type; NULL when there is none. */
+/* The value of a declared flag of that type; NULL when there is none. */
 const struct flag_value *flags_find(const struct flags *f, const char *name, enum weft_flag_type type);
 
-/* Prints what --help says. */
+/* Prints the text of --help. */
 void flags_print_help(const struct flags *f, const char *program);

@@ -1,4 +1,4 @@
-/* A function as a program: flags, and the server. */
+/* The main function of a function program: flags, and the server. */
 #include <stdio.h>
 
 #include "sdk.h"
@@ -45,6 +45,7 @@ static int run_program(struct flags *flags, const char *name)
                 .certs_directory = text_of(flags, FLAG_TLS_CERTS_DIR),
                 .metrics_address = text_of(flags, FLAG_METRICS_ADDRESS),
                 .max_receive_bytes = (size_t)flags->values[FLAG_MAX_RECV_MESSAGE_SIZE].i << 20,
+                .max_memory_bytes = (size_t)flags->values[FLAG_MAX_MEMORY].i << 20,
                 .is_insecure = flags->values[FLAG_INSECURE].b,
                 .is_debug = flags->values[FLAG_DEBUG].b,
                 .run = run,

@@ -6,7 +6,7 @@
         "grpc_method=\"RunFunction\",grpc_service=\"apiextensions.fn.proto.v1.FunctionRunnerService\"," \
         "grpc_type=\"unary\""
 
-/* Those of Prometheus' clients, and finer ones below: most calls take less than a millisecond. */
+/* The bounds of Prometheus' client libraries, and finer ones below them, because most calls take less than a millisecond. */
 static const struct {
         int64_t ns;
         const char *text;
@@ -60,7 +60,7 @@ void metrics_append(struct buf *b, const struct metrics *m)
         buf_appendf(b, "grpc_server_started_total{" LABELS "} %llu\n", (unsigned long long)m->n_started);
         append_head(b, "grpc_server_handled_total", "counter",
                     "Total number of RPCs completed on the server, regardless of success or failure.");
-        /* Those that never happened too: a rate can only be told of a number that was there before. */
+        /* Include statuses that never occurred: a rate needs a number from before the first occurrence. */
         for (int i = 0; i < _GRPC_STATUS_COUNT; i++) {
                 buf_appendf(b, "grpc_server_handled_total{grpc_code=\"%s\"," LABELS "} %llu\n",
                             grpc_status_name((enum grpc_status)i), (unsigned long long)m->n_handled[i]);

@@ -1,4 +1,4 @@
-/* The request, read part by part: a part is decoded when it is first asked for. */
+/* Reads the request part by part: each part is decoded on first use. */
 #include "sdk.h"
 
 #include <stdarg.h>
@@ -49,7 +49,7 @@ struct str sdk_tag(struct weft_request *req)
         while ((r = proto_next_field(&rest, &f, NULL)) > 0)
                 if (f.number == META_TAG && f.wire == PROTO_WIRE_BYTES)
                         tag = f.bytes;
-        if (r < 0 || !utf8_is_valid(tag)) /* says what is wrong with it */
+        if (r < 0 || !utf8_is_valid(tag)) /* decoding it adds the fatal result */
                 tag = value_str(value_find(sdk_part(req, FN_REQUEST_META), "tag"));
         req->tag = arena_copy(req->call->arena, tag);
         return req->tag;
@@ -105,7 +105,7 @@ double weft_flag_seconds(const struct weft_request *req, const char *name)
 
 /* --- Keys --- */
 
-/* Key i of an object that was a map, whose keys are decoded in order; else a fatal result that says what there is not. */
+/* Key i of an object that was decoded from a map, whose keys are sorted; adds a fatal result when there is no such key. */
 static const char *key_at(struct weft_request *req, const struct value *object, size_t i, const char *what)
 {
         if (i < value_count(object))
@@ -128,7 +128,7 @@ static const struct value *resource_message(struct weft_request *req, uint32_t n
         return value_find(sdk_part(req, number), "resources", name);
 }
 
-/* A resource that is there without an object is there nevertheless. */
+/* A resource without an object counts as present and empty. */
 static const struct value *resource(struct weft_request *req, uint32_t number, const char *name)
 {
         const struct value *message = resource_message(req, number, name);
@@ -182,7 +182,7 @@ const char *weft_desired_name(struct weft_request *req, size_t i)
         return key_at(req, resources(req, FN_REQUEST_DESIRED), i, "desired resource");
 }
 
-/* The message of a resource, or with name NULL of the composite. */
+/* The Resource message of a resource, or of the composite if name is NULL. */
 static const struct value *message_of(struct weft_request *req, uint32_t number, const char *name)
 {
         return name ? resource_message(req, number, name) : value_find(sdk_part(req, number), "composite");
@@ -292,9 +292,9 @@ const char *weft_credential_key(struct weft_request *req, const char *name, size
         return key_at(req, data, i, arena_printf(req->call->arena, "key of credential %s", name).p);
 }
 
-/* --- What was required --- */
+/* --- Required resources and schemas --- */
 
-/* Engines before required resources answer in the older field. */
+/* Engines that do not know required resources answer in the older field, extra_resources. */
 static const struct value *required(struct weft_request *req, const char *key)
 {
         const struct value *v = value_find(sdk_part(req, FN_REQUEST_REQUIRED_RESOURCES), key);
@@ -322,7 +322,7 @@ const struct weft_value *weft_required(struct weft_request *req, const char *key
         return v;
 }
 
-/* The keys of both fields, in order and each once. */
+/* The keys of both fields, sorted and without duplicates. */
 static const struct value *all_required(struct weft_request *req)
 {
         static const uint32_t fields[] = { FN_REQUEST_REQUIRED_RESOURCES, FN_REQUEST_EXTRA_RESOURCES };

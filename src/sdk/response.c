@@ -1,13 +1,13 @@
-/* The response. The desired state is split into its resources when the first one is edited, and only what is edited is decoded and
- * encoded again; a function that edits nothing passes the bytes on. */
+/* The response. The desired state is split into its resources when the first one is edited. Only edited resources are decoded and
+ * encoded again; if the function edits nothing, the bytes are passed on unchanged. */
 #include "sdk.h"
 
 #include "base64.h"
 #include "buf.h"
+#include "fn-state.h"
 #include "proto-time.h"
 #include "yaml.h"
 
-enum { STATE_COMPOSITE = 1, STATE_RESOURCES = 2 };
 enum { RESOURCE_OBJECT = 1, RESOURCE_READY = 3 };
 
 static const struct proto_options keep_unknown = { .flags = PROTO_KEEP_UNKNOWN | PROTO_BORROW_BYTES };
@@ -26,64 +26,21 @@ static struct entry *add_entry(struct weft_response *rsp, struct str name)
         return e;
 }
 
-/* A value that stands there several times counts as all of them together. */
-static void merge_value(struct buf *merged, struct str first, struct str next)
+static int read_state(struct weft_response *rsp, struct str desired, struct err *err)
 {
-        if (merged->n == 0)
-                buf_append_str(merged, first);
-        buf_append_str(merged, next);
-}
+        struct fn_state_parts parts;
+        int r = fn_state_split(rsp->call->arena, desired, &parts, err);
 
-static int read_entry(struct weft_response *rsp, struct str rest, struct err *err)
-{
-        _cleanup_buf_ struct buf merged = BUF_INIT(0);
-        struct str name = STR(""), bytes = STR("");
-        struct proto_raw_field f;
-        int r;
-
-        while ((r = proto_next_field(&rest, &f, err)) > 0) {
-                if (f.wire == PROTO_WIRE_BYTES && f.number == 1)
-                        name = f.bytes.n ? f.bytes : STR("");
-                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2 && bytes.n == 0)
-                        bytes = f.bytes;
-                else if (f.wire == PROTO_WIRE_BYTES && f.number == 2)
-                        merge_value(&merged, bytes, f.bytes);
-        }
-        if (r == 0)
-                add_entry(rsp, name)->bytes = merged.n ? buf_to_arena(&merged, rsp->call->arena) : bytes;
-        return r;
-}
-
-static int read_field(struct weft_response *rsp, const struct proto_raw_field *f, struct buf *composite,
-                      struct buf *unknown, struct err *err)
-{
-        if (f->wire == PROTO_WIRE_BYTES && f->number == STATE_RESOURCES)
-                return read_entry(rsp, f->bytes, err);
-        if (f->wire != PROTO_WIRE_BYTES || f->number != STATE_COMPOSITE) {
-                buf_append_str(unknown, f->whole);
-                return 0;
-        }
-        if (!rsp->composite)
+        if (r < 0)
+                return r;
+        if (parts.composite.p) {
                 rsp->composite = ARENA_NEW(rsp->call->arena, struct entry);
-        buf_append_str(composite, f->bytes);
-        return 0;
-}
-
-static int read_state(struct weft_response *rsp, struct str rest, struct err *err)
-{
-        _cleanup_buf_ struct buf composite = BUF_INIT(0), unknown = BUF_INIT(0);
-        struct proto_raw_field f;
-        int r;
-
-        while ((r = proto_next_field(&rest, &f, err)) > 0) {
-                r = read_field(rsp, &f, &composite, &unknown, err);
-                if (r < 0)
-                        break;
+                rsp->composite->bytes = parts.composite;
         }
-        if (rsp->composite)
-                rsp->composite->bytes = buf_to_arena(&composite, rsp->call->arena);
-        rsp->state_unknown = buf_to_arena(&unknown, rsp->call->arena);
-        return r;
+        for (size_t i = 0; i < parts.n; i++)
+                add_entry(rsp, parts.entries[i].name)->bytes = parts.entries[i].bytes;
+        rsp->state_unknown = parts.unknown;
+        return 0;
 }
 
 static void open_state(struct weft_response *rsp)
@@ -99,7 +56,7 @@ static void open_state(struct weft_response *rsp)
                 sdk_fail(rsp->call, "cannot read the desired state: %s", err_message(&err));
 }
 
-/* The entry's Resource message, decoded for editing. */
+/* Decodes the entry's Resource message for editing. */
 static void open_entry(struct weft_response *rsp, struct entry *e)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -317,7 +274,7 @@ void weft_set_ttl(struct weft_response *rsp, double seconds)
 
 /* --- Finishing --- */
 
-/* Whether the Resource has nothing but an object and the readiness that was set here. */
+/* Whether the Resource has only an object and the readiness that was set here. */
 static bool is_plain(const struct value *message)
 {
         VALUE_FOREACH_MEMBER (m, message)
@@ -327,7 +284,7 @@ static bool is_plain(const struct value *message)
         return true;
 }
 
-/* What composing gives: most Resources have an object and no more, and need not go through the tables. */
+/* Encodes the common case directly, without the tables: most composed Resources have only an object and a readiness. */
 static int append_plain(struct buf *b, const struct value *message, const struct value *object, struct buf *scratch)
 {
         const struct value *ready = value_find(message, "ready");
@@ -364,7 +321,7 @@ static int append_resource(struct weft_response *rsp, struct buf *b, struct entr
         return proto_encode(b, &proto_fn_v1_Resource, e->message, &keep_unknown, err);
 }
 
-/* The status goes into the composite resource, which says what it is as the observed one does. */
+/* Puts the status into the desired composite resource, with apiVersion and kind of the observed one. */
 static void finish_status(struct weft_response *rsp)
 {
         static const char *const identity[] = { "apiVersion", "kind" };
@@ -414,10 +371,10 @@ static struct entry **sorted_entries(struct weft_response *rsp, size_t *ret_n)
         return all;
 }
 
-/* Room to begin with for what is being encoded: what the allocator has at hand. */
+/* The initial size of encoding buffers; the allocator has blocks of this size ready. */
 #define USUAL_BYTES 1000
 
-/* What is being encoded: each level goes into the next as bytes. */
+/* Buffers for encoding: each level is appended to the next one as bytes. */
 struct levels {
         struct buf state;
         struct buf resource;
@@ -432,7 +389,7 @@ static int append_entry(struct weft_response *rsp, struct levels *l, struct entr
         r = append_resource(rsp, &l->resource, e, &l->object, err);
         if (r < 0)
                 return err_wrap(err, "desired resource \"%.*s\"", STR_ARG(e->name));
-        proto_append_map_entry(&l->state, STATE_RESOURCES, e->name, buf_str(&l->resource));
+        proto_append_map_entry(&l->state, FN_STATE_RESOURCES, e->name, buf_str(&l->resource));
         return 0;
 }
 
@@ -446,7 +403,7 @@ static int append_state(struct weft_response *rsp, struct levels *l, struct err 
                 r = append_resource(rsp, &l->resource, rsp->composite, &l->object, err);
                 if (r < 0)
                         return err_wrap(err, "desired composite resource");
-                proto_append_bytes_field(&l->state, STATE_COMPOSITE, buf_str(&l->resource));
+                proto_append_bytes_field(&l->state, FN_STATE_COMPOSITE, buf_str(&l->resource));
         }
         entries = sorted_entries(rsp, &n);
         for (size_t i = 0; i < n; i++) {

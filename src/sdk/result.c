@@ -1,4 +1,4 @@
-/* Results and conditions: what a response tells people. */
+/* Results and conditions: the parts of a response for people. */
 #include "sdk.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@ enum { SEVERITY_FATAL = 1, SEVERITY_WARNING = 2, SEVERITY_NORMAL = 3 };
 enum { RESULT_SEVERITY = 1, RESULT_MESSAGE = 2, RESULT_REASON = 3, RESULT_TARGET = 4 };
 enum { CONDITION_TYPE = 1, CONDITION_STATUS = 2, CONDITION_REASON = 3, CONDITION_MESSAGE = 4, CONDITION_TARGET = 5 };
 
-/* Room to begin with for what is being encoded: what the allocator has at hand. */
+/* The initial size of encoding buffers; the allocator has blocks of this size ready. */
 #define USUAL_BYTES 1000
 
 /* --- Results --- */
@@ -126,7 +126,7 @@ struct weft_condition *weft_condition_target(struct weft_condition *c, enum weft
 
 /* --- Finishing --- */
 
-/* A number or text at its default is not sent, unless it is optional: then p NULL says that it is absent. */
+/* A number or text with its default value is not sent. Optional texts are sent even if empty; p NULL means absent. */
 static void append_number(struct buf *b, uint32_t field, int number)
 {
         if (number)

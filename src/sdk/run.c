@@ -1,4 +1,4 @@
-/* One call of the function, from the request's parts to the response's bytes, and its log. */
+/* Runs one call of the function, from the request's parts to the response's bytes, and writes its log. */
 #include "sdk.h"
 
 #include <stdarg.h>

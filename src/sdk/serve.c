@@ -1,19 +1,28 @@
-/* The server of a function program: addresses, certificates, metrics, and an orderly end. */
+/* The server of a function program: addresses, certificates, metrics, and a clean shutdown. */
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "address.h"
 #include "buf.h"
+#include "cgroup.h"
 #include "clock.h"
 #include "fn-server.h"
+#include "limits.h"
 #include "log.h"
 #include "metrics.h"
 #include "tls.h"
 
 #define DRAIN_MS 30000
+
+/* Memory blocks of at least MMAP_BYTES get their own pages. For smaller ones, up to KEPT_BYTES of free memory is kept at the end of
+ * a heap. */
+#define MMAP_BYTES (1 << 20)
+#define KEPT_BYTES (4 << 20)
 
 struct program {
         const struct serve_options *options;
@@ -91,7 +100,7 @@ static int parse_address(const char *network, const char *text, struct address *
 
 /* --- Certificates --- */
 
-/* What Go says about a file that cannot be opened. */
+/* Reports a file that cannot be opened in Go's words. */
 static int check_file(const char *directory, const char *name, const char *what, struct err *err)
 {
         _cleanup_buf_ struct buf path = BUF_INIT(0);
@@ -129,6 +138,15 @@ static int load_certificates(const char *directory, struct tls_config **ret, str
 
 /* --- Serving --- */
 
+/* Half of the container's memory: the other half is for connections, the function's own data and free memory that the allocator
+ * keeps. */
+static size_t max_memory(const struct serve_options *o)
+{
+        uint64_t limit = cgroup_memory_limit("");
+
+        return o->max_memory_bytes ? o->max_memory_bytes : (size_t)MIN(limit / 2, (uint64_t)LIMIT_SERVED_BYTES);
+}
+
 static int start(struct program *p, struct tls_config *tls, struct grpc_server **ret, struct err *err)
 {
         struct grpc_server_options options = {
@@ -137,6 +155,8 @@ static int start(struct program *p, struct tls_config *tls, struct grpc_server *
                 .n_methods = FN_N_METHODS,
                 .max_receive_bytes = p->options->max_receive_bytes,
                 .max_receive_flag = "--max-recv-message-size",
+                .max_memory_bytes = max_memory(p->options),
+                .max_memory_flag = "--max-memory",
                 .has_reflection = true,
         };
         int r;
@@ -168,8 +188,8 @@ static int start_metrics(struct program *p, struct http_server **ret, struct err
         return 0;
 }
 
-/* The main thread has nothing to do but to wait for the end; all other threads have signals blocked. The first signal is an orderly
- * end, which takes as long as the calls that are under way; another one does what it does to any program. */
+/* The main thread only waits for the end; all other threads block signals. The first signal starts a clean shutdown, which lasts as
+ * long as the open calls. A second signal has its default effect. */
 static void wait_for_signal(const sigset_t *signals)
 {
         int number;
@@ -181,7 +201,7 @@ static void wait_for_signal(const sigset_t *signals)
         pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 }
 
-/* An address that was given with port 0 is known only now. */
+/* Logs the addresses here, because a port that was given as 0 is known only now. */
 static void log_start(const struct program *p, const struct grpc_server *server, const struct http_server *metrics)
 {
         _cleanup_buf_ struct buf text = BUF_INIT(0), metrics_text = BUF_INIT(0);
@@ -232,10 +252,34 @@ static int serve(struct program *p, struct err *err)
         return r;
 }
 
+/* Large blocks come from the system and return to it at once. Without a fixed threshold, the C library would raise it with each
+ * large block that is freed, and keep all memory of a burst. */
+static void set_up_memory(void)
+{
+#ifdef __GLIBC__
+        mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+        mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+#endif
+}
+
+/* Raises the soft limit, which shells set low, to the system's hard limit, to allow more connections. */
+static void raise_descriptor_limit(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+                limit.rlim_cur = limit.rlim_max;
+                setrlimit(RLIMIT_NOFILE, &limit);
+        }
+}
+
 int serve_function(const struct serve_options *options, struct err *err)
 {
         struct program p = { .options = options };
         int r;
+
+        set_up_memory();
+        raise_descriptor_limit();
 
         log_set_level(options->is_debug ? LOG_DEBUG : LOG_INFO);
         log_set_output(STDERR_FILENO, options->is_debug ? LOG_FORMAT_TEXT : LOG_FORMAT_JSON);

@@ -1,4 +1,4 @@
-/* The helper for functions' own unit tests. */
+/* Helpers for the unit tests of functions. */
 #include <stdio.h>
 
 #include "sdk.h"
@@ -9,7 +9,7 @@
 #include "patch.h"
 #include "yaml.h"
 
-/* Reads a text and writes it as a message of the protocol, so that names, enums and defaults are checked and settled. */
+/* Reads a text and encodes it as a message of the protocol, which checks names and enums and normalises defaults. */
 static int encode_text(struct arena *a, const struct proto_message *m, const char *text, struct buf *ret,
                        struct err *err)
 {
@@ -40,7 +40,7 @@ static int run_text(const struct flags *flags, struct arena *a, const char *text
         return proto_decode(a, &proto_fn_v1_RunFunctionResponse, buf_str(&response), NULL, ret, err);
 }
 
-/* The same with flags from the test's own command line, whatever the environment is. */
+/* As run_text, with the flags of the test; the environment is ignored. */
 static int run_with_flags(const struct weft_function *function, const char *const *arguments, struct arena *a,
                           const char *text, const struct value **ret, struct err *err)
 {
@@ -78,7 +78,7 @@ static void print_side(const char *label, struct arena *a, const struct value *v
                 printf("#     %s %.*s\n", label, STR_ARG(json));
 }
 
-/* Each operation of the diff from what was wanted to what came: its place, and both sides. */
+/* Prints each operation of the diff from the wanted to the actual response: its path, and both values. */
 static void print_differences(struct arena *a, const struct value *wanted, const struct value *got)
 {
         VALUE_FOREACH_ITEM (op, value_diff(a, wanted, got, true)) {
@@ -90,23 +90,104 @@ static void print_differences(struct arena *a, const struct value *wanted, const
         }
 }
 
+/* --- Comparing a part --- */
+
+static const struct value *part_like(struct arena *a, const struct value *got, const struct value *wanted);
+
+static const struct value *members_like(struct arena *a, const struct value *got, const struct value *wanted)
+{
+        struct object_builder b;
+
+        object_builder_init(&b, a, value_count(wanted));
+        VALUE_FOREACH_MEMBER (m, wanted) {
+                const struct value *member = value_get(got, m->key);
+
+                if (member)
+                        object_builder_add(&b, m->key, *part_like(a, member, &m->value));
+        }
+        return value_put(a, object_builder_finish(&b));
+}
+
+/* Extra items are kept, so that they show as a difference. */
+static const struct value *items_like(struct arena *a, const struct value *got, const struct value *wanted)
+{
+        struct array_builder b;
+        size_t n = 0;
+
+        array_builder_init(&b, a, value_count(got));
+        VALUE_FOREACH_ITEM (item, got) {
+                array_builder_add(&b, n < value_count(wanted) ? *part_like(a, item, value_item(wanted, n)) : *item);
+                n++;
+        }
+        return value_put(a, array_builder_finish(&b));
+}
+
+/* The actual value without the members that the test does not mention. */
+static const struct value *part_like(struct arena *a, const struct value *got, const struct value *wanted)
+{
+        if (value_is_object(got) && value_is_object(wanted))
+                return members_like(a, got, wanted);
+        if (value_is_array(got) && value_is_array(wanted))
+                return items_like(a, got, wanted);
+        return got;
+}
+
+/* --- Running --- */
+
+struct comparison {
+        const struct value *wanted, *got; /* both NULL: the test wants nothing */
+};
+
+static int compare_with(struct arena *a, const char *text, bool is_part, const struct value *got,
+                        struct comparison *ret, struct err *err)
+{
+        int r;
+
+        *ret = (struct comparison) { 0 };
+        if (!text)
+                return 0;
+        r = wanted_response(a, text, &ret->wanted, err);
+        if (r == 0)
+                ret->got = is_part ? part_like(a, got, ret->wanted) : got;
+        return r;
+}
+
+static int compare_all(const struct weft_function *function, const struct weft_test *t, struct arena *a,
+                       struct comparison ret[2], struct err *err)
+{
+        const struct value *got;
+        int r;
+
+        if (!t->response && !t->contains)
+                return err_set(err, ERR_INVALID, "the case has neither a response nor what it contains");
+        if ((r = run_with_flags(function, t->flags, a, t->request, &got, err)) < 0 ||
+            (r = compare_with(a, t->response, false, got, &ret[0], err)) < 0)
+                return r;
+        return compare_with(a, t->contains, true, got, &ret[1], err);
+}
+
+static bool is_equal(const struct comparison *c)
+{
+        return !c->wanted || value_equal_numeric(c->got, c->wanted);
+}
+
 static bool run_test(const struct weft_function *function, const struct weft_test *t, size_t number)
 {
         _cleanup_arena_ struct arena a;
         _cleanup_err_ struct err err = { 0 };
-        const struct value *got, *wanted;
-        bool ok = false;
+        struct comparison c[2];
+        bool ok;
 
         arena_init(&a, "test", 0);
-        if (run_with_flags(function, t->flags, &a, t->request, &got, &err) < 0 ||
-            wanted_response(&a, t->response, &wanted, &err) < 0) {
+        if (compare_all(function, t, &a, c, &err) < 0) {
                 printf("not ok %zu - %s\n#   %s\n", number, t->name, err_message(&err));
                 return false;
         }
-        ok = value_equal_numeric(got, wanted);
+        ok = is_equal(&c[0]) && is_equal(&c[1]);
         printf("%s %zu - %s\n", ok ? "ok" : "not ok", number, t->name);
-        if (!ok)
-                print_differences(&a, wanted, got);
+        for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+                if (!is_equal(&c[i]))
+                        print_differences(&a, c[i].wanted, c[i].got);
         return ok;
 }
 

@@ -1,4 +1,4 @@
-/* Texts that come from the function: C strings and formats. */
+/* Texts from the function: C strings and formats. */
 #include <stdio.h>
 
 #include "sdk.h"
@@ -23,7 +23,7 @@ struct str sdk_text(struct arena *a, const char *s)
         return buf_to_arena(&b, a);
 }
 
-/* A text that is being formatted; one byte is kept for the NUL. */
+/* A text that is being formatted; one byte is reserved for the NUL. */
 struct output {
         char *p;
         size_t n;
@@ -58,7 +58,7 @@ static bool put_signed(struct output *o, int64_t i)
         return put_number(o, i < 0 ? -(uint64_t)i : (uint64_t)i, i < 0);
 }
 
-/* What the conversion at *f, which stands behind its %, stands for; *f is its last character then. */
+/* Appends the argument for the conversion at *f, just after its %; afterwards *f is the last character of the conversion. */
 static bool put_argument(struct output *o, const char **f, va_list *arguments)
 {
         bool is_long = **f == 'l' || **f == 'z';
@@ -83,8 +83,9 @@ static bool put_argument(struct output *o, const char **f, va_list *arguments)
         }
 }
 
-/* Formats %s, %d, %i and %u (with l, ll or z) and %%, which is nearly all that functions write, without the C library's machinery:
- * that costs more than everything else about such a text. False: there is more in the format, or no room. */
+/* Formats %s, %d, %i and %u (with l, ll or z) and %%, which covers nearly all formats of functions. It avoids the C library's
+ * printf, which would cost more than all other work on such a text. False: the format has other conversions, or there is no
+ * room. */
 static bool format_plain(struct output *o, const char *format, va_list *arguments)
 {
         for (const char *f = format; *f; f++) {

@@ -1,4 +1,4 @@
-/* Values with their field paths, at the border to the function: C strings, and errors that become fatal results. */
+/* The API for values and field paths: it takes C strings, and turns errors into fatal results. */
 #include "sdk.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static bool is_self(const char *path)
         return !path || !*path;
 }
 
-/* The path, parsed, or NULL if it does not parse: then any call of the path library on the text says why. */
+/* The parsed path, or NULL if it does not parse; then the path library's calls on the text give the error. */
 static const struct path *known_path(struct call *call, const char *path)
 {
         struct known_path *known = &call->paths[((uintptr_t)path ^ (uintptr_t)path >> 4) % N_KNOWN_PATHS];
@@ -81,7 +81,8 @@ static int get(const struct weft_value *v, const char *path, const struct value 
         return known ? path_get_segments(v->call->arena, v->v, known, ret, NULL) : ERR_INVALID;
 }
 
-/* 0 and the value, or NULL when there is none; negative, and a fatal result, for a path that does not parse. */
+/* Returns 0 with the value, or with NULL when there is none. If the path does not parse, adds a fatal result and returns a negative
+ * code. */
 static int find(const struct weft_value *v, const char *path, const struct value **ret)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -97,7 +98,7 @@ static int find(const struct weft_value *v, const char *path, const struct value
         r = get(v, path, ret);
         if (r == 0)
                 return 0;
-        if (r != ERR_NOT_FOUND) { /* once more, for the text */
+        if (r != ERR_NOT_FOUND) { /* again, for the error text */
                 path_get(v->call->arena, v->v, str_from(path), ret, &err);
                 fail_at(v, err_message(&err));
         }
@@ -105,7 +106,7 @@ static int find(const struct weft_value *v, const char *path, const struct value
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
-/* As find, but a missing value is a fatal result with the text of the path library. */
+/* As find, but a missing value is a fatal result with the path library's message. */
 static const struct value *require(const struct weft_value *v, const char *path)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -119,7 +120,7 @@ static const struct value *require(const struct weft_value *v, const char *path)
                 return v->v;
         if (get(v, path, &found) == 0)
                 return found;
-        path_get(v->call->arena, v->v, str_from(path), &found, &err); /* once more, for the text */
+        path_get(v->call->arena, v->v, str_from(path), &found, &err); /* again, for the error text */
         fail_at(v, err_message(&err));
         return NULL;
 }
@@ -242,7 +243,7 @@ size_t weft_count(const struct weft_value *v, const char *path)
         return value_count(found);
 }
 
-/* The container at the path if it has an element i, else a fatal result. */
+/* The container at the path if it has an element i; otherwise adds a fatal result. */
 static const struct value *container(const struct weft_value *v, const char *path, size_t i)
 {
         const struct value *found = require(v, path);
@@ -373,8 +374,8 @@ const char *weft_external_name(const struct weft_value *object)
 
 /* --- Writing --- */
 
-/* The path becomes part of the value: its segments are the keys of what is made on the way. */
-static void set(struct weft_value *v, const char *path, const struct value *new)
+/* The parsed path must stay in memory: its segments become the keys of objects that are created on the path. */
+static void set(struct weft_value *v, const char *path, const struct value *updated)
 {
         const struct value *root = v->v ? v->v : &value_empty_object;
         _cleanup_err_ struct err err = { 0 };
@@ -382,21 +383,21 @@ static void set(struct weft_value *v, const char *path, const struct value *new)
         int r;
 
         if (is_self(path)) {
-                v->v = new;
+                v->v = updated;
                 return;
         }
         known = known_path(v->call, path);
         if (known)
-                r = path_set_segments(v->call->arena, root, known, new, &v->v, &err);
+                r = path_set_segments(v->call->arena, root, known, updated, &v->v, &err);
         else
-                r = path_set(v->call->arena, root, str_from(path), new, &v->v, &err);
+                r = path_set(v->call->arena, root, str_from(path), updated, &v->v, &err);
         if (r < 0)
                 fail_at(v, err_message(&err));
 }
 
-static void set_scalar(struct weft_value *v, const char *path, struct value new)
+static void set_scalar(struct weft_value *v, const char *path, struct value updated)
 {
-        set(v, path, value_put(v->call->arena, new));
+        set(v, path, value_put(v->call->arena, updated));
 }
 
 void weft_set_string(struct weft_value *v, const char *path, const char *s)
@@ -434,12 +435,12 @@ void weft_set(struct weft_value *v, const char *path, const struct weft_value *o
 void weft_set_yaml(struct weft_value *v, const char *path, const char *yaml)
 {
         _cleanup_err_ struct err err = { 0 };
-        const struct value *new;
+        const struct value *updated;
 
-        if (yaml_parse(v->call->arena, str_from(yaml), NULL, &new, &err) < 0)
+        if (yaml_parse(v->call->arena, str_from(yaml), NULL, &updated, &err) < 0)
                 fail_type(v, path, err_message(&err));
         else
-                set(v, path, new);
+                set(v, path, updated);
 }
 
 void weft_delete(struct weft_value *v, const char *path)

@@ -2,7 +2,7 @@
 
 #include "str-list.h"
 
-/* --- What a CRD has --- */
+/* --- The names that a CRD has --- */
 
 static struct str text(struct arena *a, const struct value *names, const char *key)
 {
@@ -16,11 +16,11 @@ static bool has_all_names(const struct value *crd)
         return condition_get(crd, STR("NamesAccepted"), &c) && c.status == CONDITION_TRUE;
 }
 
-struct accepted *accepted_of(const struct value *crd)
+struct crd_accepted *accepted_of(const struct value *crd)
 {
         const struct value *names = value_find(crd, "status", "acceptedNames");
         const struct value *short_names = value_get(names, STR("shortNames"));
-        struct accepted *n = xcalloc(1, sizeof(*n));
+        struct crd_accepted *n = xcalloc(1, sizeof(*n));
         struct arena *a = &n->arena;
 
         arena_init(a, "CRD names", 1);
@@ -37,7 +37,7 @@ struct accepted *accepted_of(const struct value *crd)
         return n;
 }
 
-void accepted_free(struct accepted *n)
+void accepted_free(struct crd_accepted *n)
 {
         if (!n)
                 return;
@@ -45,9 +45,9 @@ void accepted_free(struct accepted *n)
         free(n);
 }
 
-/* --- Who has a name --- */
+/* --- Deciding about names --- */
 
-/* One CRD's view of the others. */
+/* The decision about the names of one CRD, given those of the others. */
 struct names {
         struct arena *arena;
         const struct map *all;
@@ -56,11 +56,11 @@ struct names {
         const struct value *requested;
         const struct value *accepted;
         struct object_builder result;
-        const char *conflict; /* the reason, NULL without one */
+        const char *conflict; /* the reason; NULL without a conflict */
         struct str message;
 };
 
-static bool has_resource_name(const struct accepted *other, struct str name)
+static bool has_resource_name(const struct crd_accepted *other, struct str name)
 {
         if (str_equal(other->plural, name) || str_equal(other->singular, name))
                 return true;
@@ -73,7 +73,7 @@ static bool has_resource_name(const struct accepted *other, struct str name)
 static bool is_taken(const struct names *n, struct str name, bool is_kind)
 {
         for (const struct map_entry *e = map_first(n->all); e; e = map_next(n->all, e)) {
-                const struct accepted *other = e->value;
+                const struct crd_accepted *other = e->value;
 
                 if (!str_equal(other->group, n->group) || str_equal(other->crd, n->crd))
                         continue;
@@ -93,7 +93,7 @@ static bool conflicts(struct names *n, struct str name, bool is_kind, const char
         return true;
 }
 
-/* The requested name, or the one it has when that is in use. */
+/* Accepts the requested name; when it is in use, keeps the name accepted earlier. */
 static void accept_name(struct names *n, const char *key, bool is_kind, const char *reason, bool is_required)
 {
         struct str name = value_str(value_get(n->requested, str_from(key)));

@@ -4,7 +4,8 @@
 #include "arena.h"
 #include "err.h"
 
-/* version -1: go on at whatever is there. start is the smallest key of the next page, below the namespace that is listed. */
+/* version -1: the next page shows the latest version. start is the smallest key of the next page, relative to the listed
+ * namespace. */
 struct str list_token_make(struct arena *a, int64_t version, struct str start);
 
 /* Errors are the API's 400: `invalid continue token: ...`. */

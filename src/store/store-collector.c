@@ -1,202 +1,175 @@
-/* The collector: one thread that does what follows from commits. It deletes what lost its owners (store-gc.c), empties namespaces and
- * CRDs that are being deleted, and settles names of CRDs.
+/* The collector: one thread that does the work that follows from commits. It deletes objects that lost their owners (store-gc.c),
+ * empties namespaces and CRDs that are being deleted, and decides about names of CRDs.
  *
- * A commit puts tasks on a list; the thread takes them one by one and sleeps when there are none. Nothing is polled: what a task
- * waits for is itself a commit that brings the task back. Only a task that was refused or failed tries again by itself, later. */
-#include "store-state.h"
+ * A commit adds tasks to a work queue; the thread takes them one by one and sleeps when there are none. It does not poll: a task
+ * that waits for another commit is added again by that commit. Only a task that was refused or failed is tried again after a
+ * delay. */
+#include "store-commit.h"
 
 #include "buf.h"
-
-#include <stdio.h>
+#include "log.h"
+#include "workqueue.h"
 
 #define RETRY_FIRST_MS 100
 #define RETRY_MOST_MS  60000
+#define MAX_CONFLICTS  100 /* conflicts in a row before a task waits as after any other failure */
+
+struct collector {
+        struct workqueue queue; /* of struct task */
+        struct cancel *cancel;  /* wakes the thread from whatever it waits for */
+        struct thread *thread;
+        struct u64_map
+                deferred; /* uids of objects that wait for another kind to be served; under the store's mutex, like the next */
+        uint64_t n_kind_changes;
+        struct u64_map gone; /* uids of removed owners that still have dependents; under the store's mutex */
+};
 
 /* --- Tasks --- */
 
-static void push_task(struct work *w, struct task *t)
+static const char *const task_names[] = {
+        [TASK_OBJECT] = "object",    [TASK_DEPENDENTS] = "dependents", [TASK_NAMESPACE] = "namespace",
+        [TASK_CRD] = "CRD deletion", [TASK_CRD_NAMES] = "CRD names",
+};
+
+static bool is_about_uid(const struct store_task *t)
 {
-        t->next = NULL;
-        *(w->first ? &w->last->next : &w->first) = t;
-        w->last = t;
+        return t->type == TASK_OBJECT || t->type == TASK_DEPENDENTS;
 }
 
-static void wake(struct work *w)
+/* A copy of the task and its name in one allocation. */
+static struct store_task *copy_task(const struct store_task *t)
 {
-        waiters_grant(&w->waiters);
+        struct store_task *copy = xmalloc(sizeof(*copy) + t->name.n);
+        char *name = (char *)(copy + 1);
+
+        if (t->name.n)
+                memcpy(name, t->name.p, t->name.n);
+        *copy = (struct store_task) { .type = t->type, .uid = t->uid, .name = str_make(name, t->name.n) };
+        return copy;
 }
 
-void collector_add(struct store *s, char type, struct str about)
+/* The key of a task: its type, and its uid or name. Two tasks with the same key are one task. */
+static struct str task_key(struct buf *b, const struct store_task *t)
 {
-        struct work *w = &s->work;
-        struct task *t;
-
-        if (s->options.without_gc)
-                return;
-        t = xcalloc(1, sizeof(*t));
-        t->id = xmalloc(about.n + 2);
-        t->id[0] = type;
-        memcpy(t->id + 1, about.p, about.n);
-        t->id[about.n + 1] = 0;
-        if (!map_add(&w->ids, str_from(t->id), t)) {
-                free(t->id);
-                free(t);
-                return;
-        }
-        push_task(w, t);
-        wake(w);
-}
-
-void collector_add_object(struct store *s, char type, uint64_t head)
-{
-        char text[17];
-
-        snprintf(text, sizeof(text), "%016llx", (unsigned long long)head);
-        collector_add(s, type, str_from(text));
-}
-
-static void free_task(struct task *t)
-{
-        if (!t)
-                return;
-        free(t->id);
-        free(t);
-}
-
-/* What is gone waits for no kind. */
-static void forget_object(struct work *w, uint64_t head)
-{
-        char id[18];
-
-        if (w->deferred.n == 0)
-                return;
-        snprintf(id, sizeof(id), "o%016llx", (unsigned long long)head);
-        free_task(map_remove(&w->deferred, str_from(id)));
-}
-
-/* A task that comes back from a list it was put aside on; it may have been asked for again meanwhile. */
-static void resume_task(struct work *w, struct task *t)
-{
-        if (map_add(&w->ids, str_from(t->id), t))
-                push_task(w, t);
+        buf_append_char(b, (char)t->type);
+        if (is_about_uid(t))
+                buf_append(b, (const char *)&t->uid, sizeof(t->uid));
         else
-                free_task(t);
+                buf_append_str(b, t->name);
+        return buf_str(b);
+}
+
+void collector_add(struct store *s, struct store_task task)
+{
+        _cleanup_buf_ struct buf key = BUF_INIT(0);
+
+        if (s->collector)
+                workqueue_add(&s->collector->queue, task_key(&key, &task), copy_task(&task));
 }
 
 void collector_kinds_changed(struct store *s)
 {
-        struct work *w = &s->work;
+        struct collector *c = s->collector;
 
-        for (struct map_entry *e; (e = map_first(&w->deferred));)
-                resume_task(w, map_remove(&w->deferred, e->key));
-        wake(w);
-}
-
-static uint64_t head_of(const char *id)
-{
-        return strtoull(id + 1, NULL, 16);
-}
-
-/* The object may have gone while it was looked at. */
-static void defer_task(struct store *s, struct task *t)
-{
-        if (!index_has(s, head_of(t->id)) || !map_add(&s->work.deferred, str_from(t->id), t))
-                free_task(t);
-}
-
-static void delay_task(struct work *w, struct task *t)
-{
-        struct task **at = &w->delayed;
-        int64_t ms = RETRY_FIRST_MS;
-
-        if (!map_add(&w->delayed_ids, str_from(t->id), t)) {
-                free_task(t);
+        if (!c)
                 return;
+        c->n_kind_changes++;
+        for (struct map_entry *e; (e = map_first(&c->deferred.map));) {
+                uint64_t uid = u64_map_key(e);
+
+                u64_map_remove(&c->deferred, uid);
+                collector_add(s, (struct store_task) { .type = TASK_OBJECT, .uid = uid });
         }
-        for (unsigned i = 0; i < t->failures && ms < RETRY_MOST_MS; i++)
-                ms *= 2;
-        t->failures++;
-        t->not_before_ns = deadline_after_ms(MIN(ms, RETRY_MOST_MS)).mono_ns;
-        while (*at && (*at)->not_before_ns <= t->not_before_ns)
-                at = &(*at)->next;
-        t->next = *at;
-        *at = t;
 }
 
-static void resume_delayed(struct work *w)
+/* --- Tasks that follow from commits --- */
+
+bool collector_owner_is_gone(struct store *s, uint64_t uid)
 {
-        while (w->delayed && deadline_has_passed((struct deadline) { w->delayed->not_before_ns })) {
-                struct task *t = w->delayed;
-
-                w->delayed = t->next;
-                map_remove(&w->delayed_ids, str_from(t->id));
-                resume_task(w, t);
-        }
+        return s->collector && u64_map_has(&s->collector->gone, uid);
 }
 
-/* --- What commits mean --- */
+/* Forgets removed owners that have no dependents any more. */
+static void forget_gone(struct store *s, const struct facts *before)
+{
+        struct u64_map *gone = &s->collector->gone;
+
+        for (size_t i = 0; gone->map.n && before && i < before->n_owners; i++)
+                if (u64_map_has(gone, before->owners[i]) && !index_has(s, index_owner_of_uid(before->owners[i])))
+                        u64_map_remove(gone, before->owners[i]);
+}
 
 static void notice_owners(struct store *s, const struct facts *f)
 {
         for (size_t i = 0; s->n_foreground && f && i < f->n_owners; i++) {
-                const struct entry *owner = index_find_uid(s, f->owners[i]);
+                const struct store_entry *owner = index_find_uid(s, f->owners[i]);
 
                 if (owner && owner->marks & MARK_FOREGROUND)
-                        collector_add_object(s, 'o', f->owners[i]);
+                        collector_add(s, (struct store_task) { .type = TASK_OBJECT, .uid = f->owners[i] });
         }
 }
 
-static bool owner_is_solid(struct store *s, const struct entry *e, uint64_t uid)
+bool collector_owner_is_solid(struct store *s, const struct store_entry *e, uint64_t uid)
 {
-        const struct entry *owner = index_find_uid(s, uid);
+        const struct store_entry *owner = index_find_uid(s, uid);
 
         return owner && !(owner->marks & MARK_FOREGROUND) &&
                (owner->n_namespace == 0 || str_equal(entry_namespace(owner), entry_namespace(e)));
 }
 
-static void notice_stored(struct store *s, struct entry *e, const struct facts *after)
+static void notice_stored(struct store *s, struct store_entry *e, const struct facts *after)
 {
         bool is_doubtful = (after->marks & (MARK_FOREGROUND | MARK_ORPHAN)) != 0;
 
         for (size_t i = 0; i < after->n_owners && !is_doubtful; i++)
-                is_doubtful = !owner_is_solid(s, e, after->owners[i]);
+                is_doubtful = !collector_owner_is_solid(s, e, after->owners[i]);
         if (is_doubtful && after->uid)
-                collector_add_object(s, 'o', after->uid);
+                collector_add(s, (struct store_task) { .type = TASK_OBJECT, .uid = after->uid });
         if (!(after->marks & MARK_DELETING))
                 return;
         if (e->table == s->namespaces)
-                collector_add(s, 'n', entry_name(e));
+                collector_add(s, (struct store_task) { .type = TASK_NAMESPACE, .name = entry_name(e) });
         if (e->table == s->crds)
-                collector_add(s, 'c', entry_name(e));
+                collector_add(s, (struct store_task) { .type = TASK_CRD, .name = entry_name(e) });
 }
 
-static void notice_removed(struct store *s, struct entry *e, const struct facts *before)
+/* Called when the last instance of a kind is removed whose CRD is being deleted: the CRD can go now. */
+static void notice_last(struct store *s, const struct kind *kind)
+{
+        _cleanup_buf_ struct buf crd = BUF_INIT(0);
+
+        buf_appendf(&crd, "%.*s.%.*s", STR_ARG(kind->plural), STR_ARG(kind->group));
+        collector_add(s, (struct store_task) { .type = TASK_CRD, .name = buf_str(&crd) });
+}
+
+static void notice_removed(struct store *s, struct store_entry *e, const struct facts *before)
 {
         const struct table *t = e->table;
 
-        if (before->uid)
-                forget_object(&s->work, before->uid);
-        if (before->uid && index_has(s, index_owner_of_uid(before->uid)))
-                collector_add_object(s, 'd', before->uid);
+        if (before->uid) {
+                u64_map_remove(&s->collector->deferred, before->uid); /* a removed object no longer waits for a kind */
+                if (index_has(s, index_owner_of_uid(before->uid))) {
+                        u64_map_set(&s->collector->gone, before->uid,
+                                    s); /* its kind may be gone before its dependents */
+                        collector_add(s, (struct store_task) { .type = TASK_DEPENDENTS, .uid = before->uid });
+                }
+        }
         if (s->n_terminating_namespaces && e->n_namespace) {
-                const struct entry *namespace = tree_find(&s->namespaces->objects, entry_namespace(e));
+                const struct store_entry *ns = tree_find(&s->namespaces->objects, entry_namespace(e));
 
-                if (namespace && namespace->marks & MARK_DELETING)
-                        collector_add(s, 'n', entry_namespace(e));
+                if (ns && ns->marks & MARK_DELETING)
+                        collector_add(s, (struct store_task) { .type = TASK_NAMESPACE, .name = entry_namespace(e) });
         }
-        if (t->is_terminating && t->kind && t->n_objects == 0) {
-                _cleanup_buf_ struct buf crd = BUF_INIT(0);
-
-                buf_appendf(&crd, "%.*s.%.*s", STR_ARG(t->kind->plural), STR_ARG(t->kind->group));
-                collector_add(s, 'c', buf_str(&crd));
-        }
+        if (t->is_terminating && t->kind && t->n_objects == 0)
+                notice_last(s, t->kind);
 }
 
-void collector_notice(struct store *s, struct entry *e, const struct facts *before, const struct facts *after)
+void collector_notice(struct store *s, struct store_entry *e, const struct facts *before, const struct facts *after)
 {
-        if (s->options.without_gc)
+        if (!s->collector)
                 return;
         notice_owners(s, before);
+        forget_gone(s, before);
         if (after)
                 notice_stored(s, e, after);
         else
@@ -205,147 +178,190 @@ void collector_notice(struct store *s, struct entry *e, const struct facts *befo
 
 /* --- The thread --- */
 
-static int run_task(struct store *s, struct run *run, const char *id, struct err *err)
+static int run_task(struct store *s, struct run *run, const struct store_task *t, struct err *err)
 {
-        struct str about = str_from(id + 1);
-        uint64_t head = id[0] == 'o' || id[0] == 'd' ? head_of(id) : 0;
-
         run->user = (struct user) { .name = STR("system:serviceaccount:kube-system:generic-garbage-collector") };
         run->cause = STR("garbage collection");
-        switch (id[0]) {
-        case 'o':
-                return collect_object(s, run, head, err);
-        case 'd':
-                return collect_dependents(s, run, head);
-        case 'n':
+        switch (t->type) {
+        case TASK_OBJECT:
+                return collect_object(s, run, t->uid, err);
+        case TASK_DEPENDENTS:
+                return collect_dependents(s, run, t->uid);
+        case TASK_NAMESPACE:
                 run->user.name = STR("system:serviceaccount:kube-system:namespace-controller");
                 run->cause = STR("deletion of a namespace");
-                return namespaces_collect(s, run, about, err);
-        case 'c':
+                return namespaces_collect(s, run, t->name, err);
+        case TASK_CRD:
                 run->user.name = STR("system:apiserver");
                 run->cause = STR("deletion of a CustomResourceDefinition");
-                return kinds_collect(s, run, about, err);
-        default:
-                return kinds_establish(s, run, about, err);
+                return kinds_collect(s, run, t->name, err);
+        case TASK_CRD_NAMES:
+                return kinds_establish(s, run, t->name, err);
         }
+        return 0;
 }
 
-/* Without the mutex. */
-static int perform(struct store *s, const char *id)
+static int perform(struct store *s, const struct store_task *t, struct err *err)
 {
         _cleanup_arena_ struct arena a;
-        struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+        struct run run = { .arena = &a, .deadline = DEADLINE_NONE, .cancel = s->collector->cancel };
         int r;
 
         arena_init(&a, "collector", 0);
-        r = run_task(s, &run, id, NULL);
+        r = run_task(s, &run, t, err);
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
-/* Under the mutex: what becomes of a task that was tried. */
-static void finish_task(struct store *s, struct task *t, int r)
+/* The kind and name of the task's object, as far as they are known. */
+static struct str describe(struct store *s, struct arena *a, const struct store_task *t)
 {
-        struct work *w = &s->work;
+        const struct store_entry *e;
+        struct str text;
 
-        if (r == 0 || w->is_closed) {
-                free_task(t);
-        } else if (r == TASK_DEFERRED) {
-                defer_task(s, t);
-        } else if (r == ERR_CONFLICT && t->failures < 100) {
-                t->failures++;
-                resume_task(w, t);
-        } else {
-                delay_task(w, t);
-        }
+        if (!is_about_uid(t))
+                return t->name;
+        mutex_lock(&s->mutex);
+        e = index_find_uid(s, t->uid);
+        text = e ? arena_printf(a, "%s %.*s", e->table->name, STR_ARG(entry_key(e))) : STR("an object that is gone");
+        mutex_unlock(&s->mutex);
+        return text;
 }
 
-static void wait_for_tasks(struct store *s)
+/* Logs the error: the task has no caller that could report it. That an object in use cannot be deleted yet is nothing to warn of. */
+static void log_failure(struct store *s, const struct store_task *t, unsigned failures, const struct err *err)
 {
-        struct work *w = &s->work;
-        struct deadline deadline = { w->delayed ? w->delayed->not_before_ns : INT64_MAX };
-        struct waiter waiter;
+        _cleanup_arena_ struct arena a;
 
-        while (waiters_grant(&w->settlers))
-                ;
-        waiters_append(&w->waiters, &waiter);
-        waiters_wait(&w->waiters, &waiter, &s->mutex, "tasks", "collector", deadline, NULL);
+        arena_init(&a, "collector", 0);
+        if (err->code == ERR_FORBIDDEN)
+                log_info("a deletion is refused; it is tried again", LOG_TEXT("task", task_names[t->type]),
+                         LOG_STR("object", describe(s, &a, t)), LOG_UINT("failures", failures), LOG_ERR("error", err));
+        else
+                log_warn("the store could not do what follows from a write; it tries again",
+                         LOG_TEXT("task", task_names[t->type]), LOG_STR("object", describe(s, &a, t)),
+                         LOG_UINT("failures", failures), LOG_ERR("error", err));
+}
+
+/* Defers the task until another kind is served. A kind change while the task ran queues it again at once; a removed object needs no
+ * task. */
+static void defer_task(struct store *s, const struct store_task *t, uint64_t n_kind_changes)
+{
+        mutex_lock(&s->mutex);
+        if (s->collector->n_kind_changes != n_kind_changes)
+                collector_add(s, *t);
+        else if (index_has(s, t->uid))
+                u64_map_set(&s->collector->deferred, t->uid, s);
+        mutex_unlock(&s->mutex);
+}
+
+static uint64_t count_kind_changes(struct store *s)
+{
+        uint64_t n;
+
+        mutex_lock(&s->mutex);
+        n = s->collector->n_kind_changes;
+        mutex_unlock(&s->mutex);
+        return n;
+}
+
+/* True when another try cannot succeed: the store is closed, or its log has failed, which was logged. */
+static bool is_in_vain(struct store *s)
+{
+        return cancel_is_triggered(s->collector->cancel) || commit_check_open(s, NULL) < 0;
+}
+
+static void do_work(struct store *s, const struct work *w)
+{
+        struct workqueue *q = &s->collector->queue;
+        _cleanup_err_ struct err err = { 0 };
+        const struct store_task *t = w->payload;
+        uint64_t n_kind_changes = count_kind_changes(s);
+        int r = perform(s, t, &err);
+
+        if (r >= 0) {
+                workqueue_forget(q, w->key);
+                if (r == TASK_DEFERRED)
+                        defer_task(s, t, n_kind_changes);
+        } else if (is_in_vain(s)) {
+                workqueue_forget(q, w->key);
+        } else if (r == ERR_CONFLICT && w->failures < MAX_CONFLICTS) {
+                log_debug("a write changed what the collector was at", LOG_ERR("error", &err));
+                workqueue_add_failed(q, w->key, NULL);
+        } else {
+                log_failure(s, t, workqueue_add_after_failure(q, w->key, NULL), &err);
+        }
 }
 
 static void collect(void *arg)
 {
         struct store *s = arg;
-        struct work *w = &s->work;
+        struct workqueue *q = &s->collector->queue;
+        struct work *w;
 
-        mutex_lock(&s->mutex);
-        while (!w->is_closed) {
-                struct task *t;
-                int r;
-
-                resume_delayed(w);
-                t = w->first;
-                if (!t) {
-                        wait_for_tasks(s);
-                        continue;
-                }
-                w->first = t->next;
-                map_remove(&w->ids, str_from(t->id));
-                w->is_busy = true;
-                mutex_unlock(&s->mutex);
-                r = perform(s, t->id);
-                mutex_lock(&s->mutex);
-                w->is_busy = false;
-                finish_task(s, t, r);
+        while (workqueue_take(q, &w, DEADLINE_NONE, NULL) == 0) {
+                do_work(s, w);
+                workqueue_finish(q, w);
         }
-        mutex_unlock(&s->mutex);
+}
+
+void collector_new(struct store *s)
+{
+        static const struct workqueue_options options = {
+                .name = "collector",
+                .backoff_first_ms = RETRY_FIRST_MS,
+                .backoff_most_ms = RETRY_MOST_MS,
+                .free_payload = free,
+        };
+        struct collector *c = xcalloc(1, sizeof(*c));
+
+        workqueue_init(&c->queue, &options);
+        c->cancel = cancel_new(NULL);
+        s->collector = c;
 }
 
 int collector_start(struct store *s, struct err *err)
 {
-        return thread_start("collector", collect, s, &s->work.thread, err);
-}
-
-static void free_tasks(struct task *t)
-{
-        while (t) {
-                struct task *next = t->next;
-
-                free_task(t);
-                t = next;
-        }
+        return thread_start("collector", collect, s, &s->collector->thread, err);
 }
 
 void collector_stop(struct store *s)
 {
-        struct work *w = &s->work;
+        struct collector *c = s->collector;
 
-        if (w->thread) {
-                mutex_lock(&s->mutex);
-                w->is_closed = true;
-                wake(w);
-                mutex_unlock(&s->mutex);
-                thread_join(w->thread);
-        }
-        free_tasks(w->first);
-        free_tasks(w->delayed);
-        for (struct map_entry *e = map_first(&w->deferred); e; e = map_next(&w->deferred, e))
-                free_task(e->value);
-        map_done(&w->ids);
-        map_done(&w->delayed_ids);
-        map_done(&w->deferred);
+        if (!c)
+                return;
+        workqueue_close(&c->queue);
+        cancel_trigger(c->cancel, "the store is closed");
+        if (c->thread)
+                thread_join(TAKE(c->thread));
+}
+
+void collector_free(struct store *s)
+{
+        struct collector *c = TAKE(s->collector);
+
+        if (!c)
+                return;
+        workqueue_done(&c->queue);
+        u64_map_done(&c->deferred);
+        u64_map_done(&c->gone);
+        cancel_unref(c->cancel);
+        free(c);
 }
 
 int collector_settle(struct store *s, struct run *run, struct err *err)
 {
-        struct work *w = &s->work;
-        int r = 0;
+        int r = workqueue_settle(&s->collector->queue, run->deadline, run->cancel);
+
+        return wait_error(r, run->cancel, "waiting for the collector", err);
+}
+
+size_t collector_count_waiting(struct store *s)
+{
+        size_t n = workqueue_counts(&s->collector->queue).n_delayed;
 
         mutex_lock(&s->mutex);
-        while (r == 0 && (w->first || w->is_busy)) {
-                struct waiter waiter;
-
-                waiters_append(&w->settlers, &waiter);
-                r = waiters_wait(&w->settlers, &waiter, &s->mutex, "settle", "collector", run->deadline, run->cancel);
-        }
+        n += s->collector->deferred.map.n;
         mutex_unlock(&s->mutex);
-        return wait_error(r, run->cancel, "waiting for the collector", err);
+        return n;
 }

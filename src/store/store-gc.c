@@ -1,5 +1,5 @@
-/* Garbage collection (spec/apiserver 7.1): what lost its owners is deleted, and the promises of foreground and orphan deletions are
- * kept. Each function does what can be done now; the commits that it waits for bring it back. */
+/* Garbage collection (docs/spec/apiserver 7.1): deletes objects that lost their owners, and completes foreground and orphan
+ * deletions. Each function does what is possible now; the commits that it waits for queue its task again. */
 #include "store-state.h"
 
 #define BATCH 256 /* dependents found in one turn at the mutex */
@@ -23,7 +23,15 @@ int collector_delete(struct store *s, struct run *run, const struct value *objec
         return r == ERR_NOT_FOUND ? 0 : r;
 }
 
-/* Writes the object as it is given, if it is still as it was read. */
+void collector_delete_next(struct store *s, struct run *run, const struct value *object, int *r, struct err *err)
+{
+        _cleanup_err_ struct err one = { 0 };
+
+        if (collector_delete(s, run, object, PROPAGATE_BACKGROUND, &one) < 0 && *r == 0)
+                *r = err_move(err, &one);
+}
+
+/* Writes the given object, if the stored one has not changed since it was read. */
 static int update(struct store *s, struct run *run, const struct value *object, struct err *err)
 {
         struct write_request req = {
@@ -42,24 +50,25 @@ static int update(struct store *s, struct run *run, const struct value *object, 
 enum owner_state {
         OWNER_SOLID,
         OWNER_ABSENT,
-        OWNER_WAITING, /* in foreground deletion: it waits for its dependents */
+        OWNER_WAITING, /* in foreground deletion: the owner waits for its dependents */
         OWNER_UNKNOWN, /* its kind is not served, or cannot own this object */
 };
 
 /* Under the mutex. */
-static enum owner_state look_up_owner(struct store *s, struct arena *a, const struct owner_reference *o,
-                                      struct str namespace)
+static enum owner_state look_up_owner(struct store *s, struct arena *a, const struct owner_reference *o, struct str ns)
 {
         const struct table *t;
-        struct entry *e;
+        struct store_entry *e;
         struct str group, version;
 
         if (gvk_split_api_version(o->api_version, &group, &version, NULL) < 0)
                 return OWNER_UNKNOWN;
         t = kinds_find_table(s, group, o->kind);
-        if (!t || !t->kind || !kind_version(t->kind, version) || (t->kind->is_namespaced && namespace.n == 0))
+        if (!t || !t->kind || !kind_version(t->kind, version))
+                return collector_owner_is_gone(s, index_uid(o->uid)) ? OWNER_ABSENT : OWNER_UNKNOWN;
+        if (t->kind->is_namespaced && ns.n == 0)
                 return OWNER_UNKNOWN;
-        e = tree_find(&t->objects, make_key(a, t->kind->is_namespaced ? namespace : STR(""), o->name));
+        e = tree_find(&t->home->objects, make_key(a, t->kind->is_namespaced ? ns : STR(""), o->name));
         if (!e || !e->object || !index_is_uid_of(s, index_uid(o->uid), e))
                 return OWNER_ABSENT;
         return e->marks & MARK_FOREGROUND ? OWNER_WAITING : OWNER_SOLID;
@@ -102,12 +111,12 @@ static void find_dependents(struct store *s, struct arena *a, uint64_t uid, stru
                         listing_add(ret, a, item.entry, item.entry->object, item.entry->serial);
                 mutex_unlock(&s->mutex);
                 is_done = i < BATCH;
-                next.entry = (struct entry *)((uintptr_t)item.entry + 1); /* whatever comes behind it */
+                next.entry = (struct store_entry *)((uintptr_t)item.entry + 1); /* the position after this item */
         }
         listing_sort(ret);
 }
 
-/* Whether one of the object's own dependents waits for dependents: then waiting for it could go in circles. */
+/* Whether one of the object's own dependents is in foreground deletion. If so, waiting for dependents could become a cycle. */
 static bool has_waiting_dependent(struct store *s, uint64_t uid, bool *ret_has_dependents)
 {
         struct tree_item head = { .head = index_owner_of_uid(uid) }, item;
@@ -156,7 +165,7 @@ static enum propagation propagation_of(const struct value *object)
         return PROPAGATE_BACKGROUND;
 }
 
-/* Deletes the object unless somebody still owns it. */
+/* Deletes the object unless one of its owners still exists and is not waiting for its dependents. */
 static int collect_owned(struct store *s, struct run *run, const struct value *object, struct err *err)
 {
         uint64_t uid = index_uid(meta_uid(object));
@@ -197,7 +206,7 @@ static bool blocks(struct arena *a, const struct value *dependent, struct str ui
         return false;
 }
 
-/* A foreground deletion: dependents that block it go first. */
+/* A foreground deletion: deletes the dependents that block it first. */
 static int collect_foreground(struct store *s, struct run *run, const struct value *owner, struct err *err)
 {
         struct str uid = meta_uid(owner);
@@ -206,22 +215,25 @@ static int collect_foreground(struct store *s, struct run *run, const struct val
         int r = 0;
 
         find_dependents(s, run->arena, index_uid(uid), &dependents);
-        for (size_t i = 0; i < dependents.n && r >= 0; i++) {
+        for (size_t i = 0; i < dependents.n; i++) {
                 const struct value *v = object_value(dependents.p[i].object, run->arena);
+                _cleanup_err_ struct err one = { 0 };
+                int e;
 
                 if (!blocks(run->arena, v, uid))
                         continue;
                 is_blocked = true;
-                if (!meta_is_deleting(v))
-                        r = collect_owned(s, run, v, err);
+                e = meta_is_deleting(v) ? 0 : collect_owned(s, run, v, &one);
+                if (r >= 0 && e != 0) /* a refused dependent may wait for the deletion of another one */
+                        r = e < 0 ? err_move(err, &one) : e;
         }
         listing_done(&dependents);
         if (r < 0 || is_blocked)
-                return r; /* their removal brings us back */
+                return r; /* their removal queues this task again */
         return update(s, run, meta_without_finalizer(run->arena, owner, STR("foregroundDeletion")), err);
 }
 
-/* An orphaning deletion: dependents forget their owner first. */
+/* An orphaning deletion: removes the owner from its dependents first. */
 static int collect_orphan(struct store *s, struct run *run, const struct value *owner, struct err *err)
 {
         struct str uid = meta_uid(owner);
@@ -242,7 +254,7 @@ static int collect_orphan(struct store *s, struct run *run, const struct value *
 int collect_object(struct store *s, struct run *run, uint64_t uid, struct err *err)
 {
         const struct value *v = NULL;
-        const struct entry *e;
+        const struct store_entry *e;
         unsigned marks = 0;
 
         mutex_lock(&s->mutex);
@@ -265,20 +277,17 @@ int collect_object(struct store *s, struct run *run, uint64_t uid, struct err *e
         return marks & MARK_DELETING ? 0 : collect_owned(s, run, v, err);
 }
 
-/* The owner is gone: each dependent is looked at on its own. */
+/* The owner is gone: examines each dependent on its own. */
 int collect_dependents(struct store *s, struct run *run, uint64_t uid)
 {
         struct listing dependents;
-        uint64_t *uids;
 
         find_dependents(s, run->arena, uid, &dependents);
-        uids = ARENA_NEW_ARRAY(run->arena, uint64_t, dependents.n);
-        for (size_t i = 0; i < dependents.n; i++)
-                uids[i] = index_uid(meta_uid(object_value(dependents.p[i].object, run->arena)));
-        mutex_lock(&s->mutex);
-        for (size_t i = 0; i < dependents.n; i++)
-                collector_add_object(s, 'o', uids[i]);
-        mutex_unlock(&s->mutex);
+        for (size_t i = 0; i < dependents.n; i++) {
+                const struct value *v = object_value(dependents.p[i].object, run->arena);
+
+                collector_add(s, (struct store_task) { .type = TASK_OBJECT, .uid = index_uid(meta_uid(v)) });
+        }
         listing_done(&dependents);
         return 0;
 }

@@ -1,6 +1,6 @@
-/* The history: the last commits, as many as the options say, in a ring by version. It is what watches are fed from and what older
- * states are read from: each event knows the object before it, and the events of one name are linked. So a read at an older
- * version costs what that name has changed since, and nothing is copied for it. */
+/* The history: the latest commits, as many as the options allow, in a ring by version. Watches read their events from it, and reads
+ * at an older version find their objects in it: each event has the object before it, and the events of one name are linked. So a
+ * read at an older version costs as much as the number of changes to that name since, and copies nothing. */
 #include "store-state.h"
 
 struct event *history_at(const struct store *s, uint64_t version)
@@ -25,21 +25,25 @@ static void grow(struct history *h)
         h->first = 0;
 }
 
-/* The oldest event goes. An entry that only it spoke of goes with it. */
+/* Drops the oldest event, and its entry when the entry has neither an object nor another event. */
 static void drop_oldest(struct store *s, struct event **gone)
 {
         struct history *h = &s->history;
         struct event *e = h->ring[h->first];
-        struct entry *entry = e->entry;
-        struct table *t = entry->table;
+        struct store_entry *entry;
+        struct table *t;
 
         h->first = (h->first + 1) & (h->n_ring - 1);
         h->n--;
+        if (!e)
+                return;
+        entry = e->entry;
+        t = entry->table;
         h->n_bytes -= e->size_bytes;
         t->first = e->next;
         if (!t->first)
                 t->last = NULL;
-        t->dropped_version = e->version;
+        t->dropped_version = MAX(t->dropped_version, e->version);
         if (e->newer)
                 e->newer->older = NULL;
         if (entry->newest == e) {
@@ -53,21 +57,61 @@ static void drop_oldest(struct store *s, struct event **gone)
         *gone = e;
 }
 
-static bool is_needed(const struct store *s, const struct event *e)
+static size_t size_of(const struct event *e)
 {
-        for (const struct snapshot *snapshot = s->snapshots; snapshot; snapshot = snapshot->next)
-                if (snapshot->version < e->version)
-                        return true;
-        return false;
+        return e ? e->size_bytes : 0;
+}
+
+/* Whether a snapshot needs the oldest event. */
+static bool is_oldest_needed(const struct store *s)
+{
+        return s->oldest_snapshot && s->oldest_snapshot->version <= s->version - s->history.n;
+}
+
+/* Marks the oldest events beyond the limits as held: only snapshots keep them from now on. */
+static void hold_excess(struct store *s)
+{
+        struct history *h = &s->history;
+
+        while (h->n > h->n_held &&
+               (h->n - h->n_held > s->options.history_events || h->n_bytes - h->held_bytes > s->history_bytes)) {
+                h->held_bytes += size_of(h->ring[(h->first + h->n_held) & (h->n_ring - 1)]);
+                h->n_held++;
+        }
+}
+
+static void drop_unneeded(struct store *s, struct event **gone)
+{
+        struct history *h = &s->history;
+
+        while (h->n_held && !is_oldest_needed(s)) {
+                h->held_bytes -= size_of(h->ring[h->first]);
+                h->n_held--;
+                drop_oldest(s, gone);
+        }
 }
 
 static void trim(struct store *s, struct event **gone)
 {
-        struct history *h = &s->history;
+        hold_excess(s);
+        drop_unneeded(s, gone);
+        while (s->history.held_bytes > s->options.watch_bytes) {
+                snapshot_end(s, s->oldest_snapshot);
+                drop_unneeded(s, gone);
+        }
+}
 
-        while (h->n > 0 && (h->n > s->options.history_events || h->n_bytes > s->options.history_bytes) &&
-               !is_needed(s, h->ring[h->first]))
-                drop_oldest(s, gone);
+static void put(struct history *h, struct event *e)
+{
+        if (h->n == h->n_ring)
+                grow(h);
+        h->ring[(h->first + h->n++) & (h->n_ring - 1)] = e;
+}
+
+void history_append_gap(struct store *s, struct event **gone)
+{
+        put(&s->history, NULL);
+        trim(s, gone);
 }
 
 void history_append(struct store *s, struct event *e, struct event **gone)
@@ -75,13 +119,13 @@ void history_append(struct store *s, struct event *e, struct event **gone)
         struct history *h = &s->history;
         struct table *t = e->entry->table;
 
-        if (h->n == h->n_ring)
-                grow(h);
-        h->ring[(h->first + h->n++) & (h->n_ring - 1)] = e;
+        if (!e->before || e->is_removed)
+                tree_set_present(&t->objects, e->entry, !e->is_removed);
+        put(h, e);
         e->size_bytes = sizeof(*e) + (e->before ? object_size_bytes(e->before) : 0) +
                         (e->is_removed ? object_size_bytes(e->after) : 0);
         h->n_bytes += e->size_bytes;
-        t->event_bytes += sizeof(*e) + object_size_bytes(e->after);
+        t->event_bytes += event_size_bytes(e);
         e->end_bytes = t->event_bytes;
         e->next = NULL;
         *(t->last ? &t->last->next : &t->first) = e;
@@ -125,7 +169,7 @@ struct event *history_after(const struct store *s, const struct table *t, uint64
                 return NULL;
         if (e && e->entry->table == t)
                 return e->next;
-        /* From the table's first event and from the version at once: what is found first costs the least. */
+        /* Searches from the table's first event and from the version in parallel; the shorter search ends the loop. */
         while (own->version <= version) {
                 e = history_at(s, ++next);
                 if (e && e->entry->table == t)
@@ -135,7 +179,7 @@ struct event *history_after(const struct store *s, const struct table *t, uint64
         return own;
 }
 
-struct object *history_object(const struct entry *entry, uint64_t version, uint32_t *ret_serial)
+struct object *history_object(const struct store_entry *entry, uint64_t version, uint32_t *ret_serial)
 {
         const struct event *e = entry->newest;
 
@@ -150,15 +194,22 @@ struct object *history_object(const struct entry *entry, uint64_t version, uint3
 
 void snapshot_begin(struct store *s, struct snapshot *snapshot, uint64_t version)
 {
-        *snapshot = (struct snapshot) { .version = version, .next = s->snapshots };
-        if (s->snapshots)
-                s->snapshots->prev = snapshot;
-        s->snapshots = snapshot;
+        struct snapshot *older = s->newest_snapshot;
+
+        while (older && older->version > version)
+                older = older->older;
+        *snapshot = (struct snapshot) {
+                .version = version, .older = older, .newer = older ? older->newer : s->oldest_snapshot, .is_kept = true
+        };
+        *(snapshot->older ? &snapshot->older->newer : &s->oldest_snapshot) = snapshot;
+        *(snapshot->newer ? &snapshot->newer->older : &s->newest_snapshot) = snapshot;
 }
 
 void snapshot_end(struct store *s, struct snapshot *snapshot)
 {
-        *(snapshot->prev ? &snapshot->prev->next : &s->snapshots) = snapshot->next;
-        if (snapshot->next)
-                snapshot->next->prev = snapshot->prev;
+        if (!snapshot->is_kept)
+                return;
+        snapshot->is_kept = false;
+        *(snapshot->older ? &snapshot->older->newer : &s->oldest_snapshot) = snapshot->newer;
+        *(snapshot->newer ? &snapshot->newer->older : &s->newest_snapshot) = snapshot->older;
 }

@@ -1,6 +1,6 @@
-/* One tree of (hash, entry) finds objects by uid, by owner and by label. The hash of a uid and that of the same uid as somebody's
- * owner differ by a constant, so that either leads to the other. Hashes are seeded per process and 64 bits wide; whoever looks
- * something up still compares the objects it finds. */
+/* One tree of (hash, entry) finds objects by uid, by owner and by label. The hash of a uid and the hash of the same uid as an owner
+ * differ by a constant, so that one can be computed from the other. Hashes are seeded per process and 64 bits wide. They may
+ * collide, so callers compare the objects that they find. */
 #include "store-state.h"
 
 #include <stdlib.h>
@@ -36,18 +36,18 @@ uint64_t index_label(const struct table *t, struct str key, struct str value)
         return mix(mix(str_hash(key) ^ (uintptr_t)t) + str_hash(value));
 }
 
-struct str make_key(struct arena *a, struct str namespace, struct str name)
+struct str make_key(struct arena *a, struct str ns, struct str name)
 {
         char *p;
 
-        if (namespace.n == 0)
+        if (ns.n == 0)
                 return name;
-        p = arena_alloc(a, namespace.n + 1 + name.n);
-        memcpy(p, namespace.p, namespace.n);
-        p[namespace.n] = '/';
+        p = arena_alloc(a, ns.n + 1 + name.n);
+        memcpy(p, ns.p, ns.n);
+        p[ns.n] = '/';
         if (name.n)
-                memcpy(p + namespace.n + 1, name.p, name.n);
-        return str_make(p, namespace.n + 1 + name.n);
+                memcpy(p + ns.n + 1, name.p, name.n);
+        return str_make(p, ns.n + 1 + name.n);
 }
 
 static int compare_heads(const void *a, const void *b)
@@ -94,8 +94,8 @@ void facts_of(struct arena *a, const struct table *t, const struct value *object
                         heads[ret->n++] = heads[i];
 }
 
-/* Walks both sorted lists together; what is in both stays. */
-void index_update(struct store *s, struct entry *e, const struct facts *before, const struct facts *after)
+/* Walks both sorted lists together; heads in both lists stay in the index. */
+void index_update(struct store *s, struct store_entry *e, const struct facts *before, const struct facts *after)
 {
         size_t i = 0, j = 0, n_before = before ? before->n : 0, n_after = after ? after->n : 0;
 
@@ -109,7 +109,7 @@ void index_update(struct store *s, struct entry *e, const struct facts *before, 
         }
 }
 
-struct entry *index_find_uid(struct store *s, uint64_t head)
+struct store_entry *index_find_uid(struct store *s, uint64_t head)
 {
         struct tree_item item = { .head = head };
         struct tree_cursor c = tree_seek(&s->index, item);
@@ -117,7 +117,7 @@ struct entry *index_find_uid(struct store *s, uint64_t head)
         return tree_next(&c, &item) && item.head == head ? item.entry : NULL;
 }
 
-bool index_is_uid_of(struct store *s, uint64_t head, struct entry *e)
+bool index_is_uid_of(struct store *s, uint64_t head, struct store_entry *e)
 {
         struct tree_item wanted = { .head = head, .entry = e }, item;
         struct tree_cursor c = tree_seek(&s->index, wanted);

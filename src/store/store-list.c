@@ -1,43 +1,62 @@
-/* Lists. One that takes several turns at the mutex still shows one version: what changed meanwhile is read as it was. */
+/* Lists. A list that takes the mutex several times still shows one version: it reads objects that changed in the meantime from the
+ * history. A list is a cursor: between two batches it holds the key where it continues, a snapshot, and at most one batch of
+ * objects. */
 #include "store-state.h"
 
 #include "list-token.h"
 
-#define BATCH      256  /* entries looked at in one turn at the mutex */
-#define INDEX_MOST 4096 /* matches of an index that are worth one turn */
+#define BATCH        256          /* entries read in one turn at the mutex; objects in one batch */
+#define BATCH_BYTES  (128u << 10) /* approximate size of the objects in a batch: a piece of an answer */
+#define INDEX_MOST   4096         /* index matches that are read in one turn at the mutex */
+#define RECOUNT_MOST 1024         /* events that a count reads to be exact for an older version */
 
 /* --- Walking a table --- */
 
-/* A walk through a table at one version. */
-struct scan {
-        struct store *s;
-        struct table *table;
-        struct arena *arena;
-        struct str prefix; /* keys begin with it */
-        struct str from;   /* the next key is not before it */
-        struct snapshot snapshot;
-        bool is_done;
-};
-
-/* Under the mutex. */
-static void scan_begin(struct scan *scan, struct store *s, struct table *t, struct arena *a, struct str namespace,
-                       struct str start, uint64_t version)
+/* Sets the buffer to the key. */
+static void set_key(struct buf *b, struct str ns, struct str name)
 {
-        struct str prefix = namespace.n ? make_key(a, namespace, STR("")) : STR("");
-
-        *scan = (struct scan) { .s = s, .table = t, .arena = a, .prefix = prefix };
-        scan->from = namespace.n ? make_key(a, namespace, start) : start;
-        snapshot_begin(s, &scan->snapshot, version);
+        buf_clear(b);
+        buf_append_str(b, ns);
+        if (ns.n)
+                buf_append_char(b, '/');
+        buf_append_str(b, name);
 }
 
-static void scan_end(struct scan *scan)
+int scan_begin(struct scan *scan, struct store *s, struct table *t, struct str ns, struct str start, uint64_t version)
+{
+        if (version == 0)
+                version = s->version;
+        if (version < t->dropped_version)
+                return ERR_EXPIRED;
+        *scan = (struct scan) { .s = s, .table = t, .prefix = BUF_INIT(0), .from = BUF_INIT(0), .most = BATCH };
+        set_key(&scan->prefix, ns, STR(""));
+        set_key(&scan->from, ns, start);
+        snapshot_begin(s, &scan->snapshot, version);
+        return 0;
+}
+
+int scan_begin_exact(struct scan *scan, struct store *s, struct table *t, struct str ns, struct str name,
+                     uint64_t version)
+{
+        int r = scan_begin(scan, s, t, ns, name, version);
+
+        if (r < 0)
+                return r;
+        set_key(&scan->prefix, ns, name);
+        scan->is_exact = true;
+        return 0;
+}
+
+void scan_end(struct scan *scan)
 {
         mutex_lock(&scan->s->mutex);
         snapshot_end(scan->s, &scan->snapshot);
         mutex_unlock(&scan->s->mutex);
+        buf_done(&scan->prefix);
+        buf_done(&scan->from);
 }
 
-void listing_add(struct listing *l, struct arena *a, struct entry *e, struct object *o, uint32_t serial)
+void listing_add(struct listing *l, struct arena *a, struct store_entry *e, struct object *o, uint32_t serial)
 {
         if (l->n == l->capacity) {
                 l->capacity = l->capacity ? 2 * l->capacity : 16;
@@ -67,162 +86,208 @@ void listing_done(struct listing *l)
         *l = (struct listing) { 0 };
 }
 
-/* One turn at the mutex. */
-static void scan_batch(struct scan *scan, struct listing *l)
+static bool is_in_scan(const struct scan *scan, struct str key)
 {
-        struct tree_cursor c;
+        struct str prefix = buf_str(&scan->prefix);
+
+        return scan->is_exact ? str_equal(key, prefix) : str_starts_with(key, prefix);
+}
+
+/* Under the mutex. */
+static void scan_entries(struct scan *scan, struct arena *a, struct listing *l)
+{
+        struct tree_cursor c = tree_seek_key(&scan->table->objects, buf_str(&scan->from));
         struct tree_item item;
         struct str last = STR("");
-        char *from;
-        size_t i;
+        size_t n_bytes = 0;
 
-        mutex_lock(&scan->s->mutex);
-        c = tree_seek_key(&scan->table->objects, scan->from);
-        for (i = 0; i < BATCH; i++) {
+        for (size_t i = 0; i < scan->most && n_bytes < BATCH_BYTES; i++) {
                 struct object *o;
                 uint32_t serial;
 
-                if (!tree_next(&c, &item) || !str_starts_with(entry_key(item.entry), scan->prefix)) {
+                if (!tree_next(&c, &item) || !is_in_scan(scan, entry_key(item.entry))) {
                         scan->is_done = true;
-                        break;
+                        return;
                 }
                 o = history_object(item.entry, scan->snapshot.version, &serial);
-                if (o)
-                        listing_add(l, scan->arena, item.entry, o, serial);
+                if (o) {
+                        listing_add(l, a, item.entry, o, serial);
+                        n_bytes += object_size_bytes(o);
+                }
                 last = entry_key(item.entry);
         }
-        if (!scan->is_done) {
-                from = arena_alloc(scan->arena, last.n + 1);
-                memcpy(from, last.p, last.n);
-                from[last.n] = 0;
-                scan->from = str_make(from, last.n + 1);
-        }
-        mutex_unlock(&scan->s->mutex);
+        set_key(&scan->from, STR(""), last);
+        buf_append_char(&scan->from, 0);
 }
 
-void listing_collect(struct store *s, struct table *t, struct arena *a, struct str namespace, struct listing *ret)
+int scan_batch(struct scan *scan, struct arena *a, struct listing *l)
 {
-        struct scan scan;
-
-        *ret = (struct listing) { 0 };
-        mutex_lock(&s->mutex);
-        ret->version = s->version;
-        scan_begin(&scan, s, t, a, namespace, STR(""), s->version);
-        mutex_unlock(&s->mutex);
-        while (!scan.is_done)
-                scan_batch(&scan, ret);
-        scan_end(&scan);
-}
-
-/* --- List --- */
-
-struct list {
-        struct store *s;
-        struct run *run;
-        const struct list_request *req;
-        struct served served;
-        struct str namespace;
-        uint64_t version;     /* 0: the latest */
-        struct str start;     /* key, without the namespace if that is given */
-        bool is_inconsistent; /* a token that goes on at the latest version */
-        VEC(struct object *) objects;
-        VEC(const struct value *) values;
-        struct str last_key;
-        int64_t remaining;
-        bool has_more;
-};
-
-static bool has_selector(const struct list_request *req)
-{
-        return (req->labels && (req->labels->n || req->labels->matches_nothing)) || (req->fields && req->fields->n) ||
-               req->owner_uid.n;
-}
-
-static bool has_owner(struct arena *a, const struct value *v, struct str uid)
-{
-        const struct owner_reference *owners;
-        size_t n = owner_references(a, v, &owners);
-
-        for (size_t i = 0; i < n; i++)
-                if (str_equal(owners[i].uid, uid))
-                        return true;
-        return false;
-}
-
-/* Adds the object if the selectors take it. */
-static int list_consider(struct list *l, const struct listed *listed, struct err *err)
-{
-        const struct list_request *req = l->req;
-        const struct value *v;
-        struct object *o;
-        int r = read_object(l->s, &l->served, l->run->arena, listed->object, listed->serial, &o, &v, err);
-
-        if (r < 0)
-                return r;
-        if (req->labels && !label_selector_matches(req->labels, value_get(meta(v), STR("labels"))))
-                return 0;
-        if (req->fields && !field_selector_matches(req->fields, v))
-                return 0;
-        if (req->owner_uid.n && !has_owner(l->run->arena, v, req->owner_uid))
-                return 0;
-        vec_push(&l->objects, o);
-        vec_push(&l->values, v);
-        return 0;
-}
-
-/* Takes objects in order until the page is full; those left over are counted. */
-static int list_take(struct list *l, const struct listing *found, struct err *err)
-{
-        for (size_t i = 0; i < found->n; i++) {
-                int r;
-
-                if (l->req->limit && l->objects.n >= l->req->limit) {
-                        l->has_more = true;
-                        l->remaining += (int64_t)(found->n - i);
-                        return 0;
-                }
-                r = list_consider(l, &found->p[i], err);
-                if (r < 0)
-                        return r;
-                l->last_key = found->p[i].key;
-        }
-        return 0;
-}
-
-static int list_scan(struct list *l, struct err *err)
-{
-        struct scan scan;
         int r = 0;
 
-        mutex_lock(&l->s->mutex);
-        if (l->version == 0)
-                l->version = l->s->version;
-        if (l->version < l->served.table->dropped_version)
+        mutex_lock(&scan->s->mutex);
+        if (scan->snapshot.version < scan->table->dropped_version)
                 r = ERR_EXPIRED;
         else
-                scan_begin(&scan, l->s, l->served.table, l->run->arena, l->namespace, l->start, l->version);
-        mutex_unlock(&l->s->mutex);
-        if (r < 0)
-                return r;
-        while (!scan.is_done && r == 0) {
-                struct listing found = { 0 };
-
-                scan_batch(&scan, &found);
-                r = list_take(l, &found, err);
-                listing_done(&found);
-                if (l->has_more && has_selector(l->req))
-                        break; /* what remains is not counted */
-        }
-        scan_end(&scan);
+                scan_entries(scan, a, l);
+        mutex_unlock(&scan->s->mutex);
         return r;
 }
 
-/* The number that the index has for the selector, if one of its parts is in the index. */
-static bool indexed_head(const struct list *l, uint64_t *ret)
+/* False when the snapshot expired, and the caller must collect again. */
+static bool collect_all(struct store *s, struct table *t, struct arena *a, struct str ns, struct listing *l)
 {
-        const struct list_request *req = l->req;
+        struct scan scan;
+        int r;
 
-        if (l->version || l->start.n)
+        mutex_lock(&s->mutex);
+        r = scan_begin(&scan, s, t, ns, STR(""), 0);
+        mutex_unlock(&s->mutex);
+        assert(r == 0); /* the latest version is never expired */
+        while (!scan.is_done && r == 0)
+                r = scan_batch(&scan, a, l);
+        scan_end(&scan);
+        if (r < 0)
+                listing_done(l);
+        return r == 0;
+}
+
+void listing_collect(struct store *s, struct table *t, struct arena *a, struct str ns, struct listing *ret)
+{
+        *ret = (struct listing) { 0 };
+        while (!collect_all(s, t, a, ns, ret))
+                ;
+}
+
+/* --- A list --- */
+
+/* Home: the thread that asks for batches. */
+struct walk {
+        struct list_cursor cursor;
+        struct store *s;
+        const struct list_request *req;
+        struct arena arena; /* owns the fields below */
+        struct served served;
+        struct store_view view;
+        struct str ns;
+        uint64_t version; /* 0: the latest version at the time the walk begins */
+        bool is_latest;   /* the request asked for the latest version */
+        struct str start; /* a key, without the namespace if the request has one */
+
+        bool has_begun;
+        bool is_scanning;
+        struct scan scan;
+        struct listing found; /* found objects; those from `at` on are not considered yet */
+        size_t at;
+        struct arena keys;   /* the keys of found */
+        size_t n_given;      /* objects given so far, in all batches */
+        struct buf last_key; /* the key of the last considered object */
+        bool has_more;       /* the page is full, and another object follows */
+};
+
+/* The state of one batch. */
+struct batch {
+        struct run *run;
+        struct arena scratch;
+        VEC(struct object *) objects;
+        size_t n_bytes;
+};
+
+static bool has_selector(const struct walk *w)
+{
+        return w->view.labels || w->view.fields || w->view.owner_uid.n;
+}
+
+static bool is_page_full(const struct walk *w)
+{
+        return w->req->limit && w->n_given >= w->req->limit;
+}
+
+/* Adds the object if the selectors match it. */
+static int consider(struct walk *w, struct batch *b, const struct listed *listed, struct err *err)
+{
+        struct object *o;
+        int r = view_object(&w->view, &b->scratch, listed->object, listed->serial, &o, err);
+
+        arena_reset(&b->scratch);
+        set_key(&w->last_key, STR(""), listed->key);
+        if (r <= 0)
+                return r;
+        vec_push(&b->objects, pin_counted(o, b->run->arena));
+        b->n_bytes += object_size_bytes(o);
+        w->n_given++;
+        return 0;
+}
+
+/* Takes objects in order until the batch or the page is full. */
+static int take_found(struct walk *w, struct batch *b, struct err *err)
+{
+        while (w->at < w->found.n && b->objects.n < BATCH && b->n_bytes < BATCH_BYTES) {
+                int r;
+
+                if (is_page_full(w)) {
+                        w->has_more = true;
+                        return 0;
+                }
+                r = consider(w, b, &w->found.p[w->at], err);
+                if (r < 0)
+                        return r;
+                w->at++;
+        }
+        return 0;
+}
+
+/* --- Beginning a list --- */
+
+static int begin_scan(struct walk *w)
+{
+        int r;
+
+        mutex_lock(&w->s->mutex);
+        r = scan_begin(&w->scan, w->s, w->served.table, w->ns, w->start, w->version);
+        mutex_unlock(&w->s->mutex);
+        if (r < 0)
+                return r;
+        w->is_scanning = true;
+        w->is_latest = w->version == 0;
+        w->version = w->scan.snapshot.version;
+        if (w->req->limit && !has_selector(w))
+                w->scan.most = MIN(w->req->limit, (size_t)BATCH - 1) + 1; /* one more, to see if the page has a next */
+        return 0;
+}
+
+/* Begins again at a newer version when the latest one expired before any object was considered. Otherwise ERR_EXPIRED. */
+static int begin_again(struct walk *w)
+{
+        if (!w->is_latest || w->last_key.n > 0)
+                return ERR_EXPIRED;
+        scan_end(&w->scan);
+        w->is_scanning = false;
+        w->version = 0;
+        return begin_scan(w);
+}
+
+/* Releases the considered objects and finds more; 0 when there are no more. */
+static int find_more(struct walk *w)
+{
+        int r = 0;
+
+        listing_done(&w->found);
+        w->at = 0;
+        arena_reset(&w->keys);
+        while (w->found.n == 0 && w->is_scanning && !w->scan.is_done && r == 0) {
+                r = scan_batch(&w->scan, &w->keys, &w->found);
+                if (r == ERR_EXPIRED)
+                        r = begin_again(w);
+        }
+        return r < 0 ? r : w->found.n > 0;
+}
+
+/* The index head for a part of the selector; false when no part is indexed. */
+static bool indexed_head(const struct walk *w, uint64_t *ret)
+{
+        const struct list_request *req = w->req;
+
+        if (w->version || w->start.n)
                 return false;
         if (req->owner_uid.n) {
                 *ret = index_owner(req->owner_uid);
@@ -231,69 +296,227 @@ static bool indexed_head(const struct list *l, uint64_t *ret)
         for (size_t i = 0; req->labels && i < req->labels->n; i++) {
                 const struct label_requirement *part = &req->labels->requirements[i];
 
-                if ((part->operator== SELECT_EQUALS || part->operator== SELECT_IN) && part->n_values == 1) {
-                        *ret = index_label(l->served.table, part->key, part->values[0]);
+                if ((part->op == SELECT_EQUALS || part->op == SELECT_IN) && part->n_values == 1) {
+                        *ret = index_label(w->served.table, part->key, part->values[0]);
                         return true;
                 }
         }
         return false;
 }
 
-/* False when there are too many for one turn at the mutex. */
-static bool list_indexed(struct list *l, uint64_t head, struct listing *found)
+/* False when there are too many matches for one turn at the mutex. */
+static bool find_indexed(struct walk *w, uint64_t head)
 {
+        struct listing *found = &w->found;
         struct tree_cursor c;
         struct tree_item item;
+        uint64_t version;
 
-        mutex_lock(&l->s->mutex);
-        l->version = l->s->version;
-        c = tree_seek(&l->s->index, (struct tree_item) { .head = head });
+        mutex_lock(&w->s->mutex);
+        version = w->s->version;
+        c = tree_seek(&w->s->index, (struct tree_item) { .head = head });
         while (found->n < INDEX_MOST && tree_next(&c, &item) && item.head == head) {
-                struct entry *e = item.entry;
+                struct store_entry *e = item.entry;
 
-                if (e->table == l->served.table && (l->namespace.n == 0 || str_equal(entry_namespace(e), l->namespace)))
-                        listing_add(found, l->run->arena, e, e->object, e->serial);
+                if (e->table == w->served.table && (w->ns.n == 0 || str_equal(entry_namespace(e), w->ns)))
+                        listing_add(found, &w->keys, e, e->object, e->serial);
         }
-        mutex_unlock(&l->s->mutex);
-        if (found->n == INDEX_MOST)
+        mutex_unlock(&w->s->mutex);
+        if (found->n == INDEX_MOST) {
+                listing_done(found);
                 return false;
+        }
+        w->version = version;
         listing_sort(found);
         return true;
 }
 
 /* A single object by its name. */
-static bool list_named(struct list *l, struct listing *found)
+static bool find_named(struct walk *w)
 {
-        struct str name = l->req->fields ? field_selector_name(l->req->fields) : STR("");
-        struct entry *e;
+        struct str name = w->view.fields ? field_selector_name(w->view.fields) : STR("");
+        struct store_entry *e;
 
-        if (name.n == 0 || l->version || l->start.n || (l->served.kind->is_namespaced && l->namespace.n == 0))
+        if (name.n == 0 || w->version || w->start.n || (w->served.kind->is_namespaced && w->ns.n == 0))
                 return false;
-        mutex_lock(&l->s->mutex);
-        l->version = l->s->version;
-        e = tree_find(&l->served.table->objects, make_key(l->run->arena, l->namespace, name));
+        mutex_lock(&w->s->mutex);
+        w->version = w->s->version;
+        e = tree_find(&w->served.table->objects, make_key(&w->arena, w->ns, name));
         if (e && e->object)
-                listing_add(found, l->run->arena, e, e->object, e->serial);
-        mutex_unlock(&l->s->mutex);
+                listing_add(&w->found, &w->keys, e, e->object, e->serial);
+        mutex_unlock(&w->s->mutex);
         return true;
 }
 
-static int list_find(struct list *l, struct err *err)
+/* Chooses the version, and finds the first objects if an index has them. */
+static int begin_walk(struct walk *w)
 {
-        struct listing found = { 0 };
         uint64_t head;
-        bool is_found = list_named(l, &found);
+
+        w->has_begun = true;
+        if (!w->served.kind) {
+                uint64_t version = store_version(w->s);
+
+                /* Looks the kind up again after reading the version: the first object may have been created in between. */
+                kinds_lookup(w->s, &w->arena, w->req->gvk, SCOPE_UNKNOWN, &w->served, NULL);
+                if (!w->served.kind) {
+                        w->version = w->version ? w->version : version;
+                        return 0;
+                }
+        }
+        if (find_named(w) || (indexed_head(w, &head) && find_indexed(w, head)))
+                return 0;
+        return begin_scan(w);
+}
+
+/* --- Ending a list --- */
+
+/* The key after the last considered one, relative to the namespace. */
+static struct str next_start(const struct walk *w, struct arena *a)
+{
+        struct str key = buf_str(&w->last_key);
+
+        if (key.n == 0)
+                return w->start;
+        if (w->ns.n)
+                key = str_skip(key, w->ns.n + 1);
+        return ARENA_CONCAT(a, key, str_make("", 1));
+}
+
+static int walk_expired(const struct walk *w, struct run *run, struct object_list *ret, struct err *err)
+{
+        if (!w->req->continue_token.n && w->last_key.n == 0)
+                return status_expired(err, "The resourceVersion for the provided list is too old.");
+        ret->continue_token = list_token_make(run->arena, -1, next_start(w, run->arena));
+        return status_expired(
+                err,
+                "The provided continue parameter is too old to display a consistent list result. You can start a new "
+                "list without the continue parameter, or use the continue token in this response to retrieve the "
+                "remainder of the results. Continuing with the provided token results in an inconsistent list - "
+                "objects that were created, modified, or deleted between the time the first chunk was returned and now "
+                "may show up in the list.");
+}
+
+/* Under the mutex: the number of objects in [from, end) at the walk's version, minus the number now. False when counting would take
+ * too long. */
+static bool count_changes(const struct walk *w, struct str from, struct str end, int64_t *ret)
+{
+        const struct event *e = history_after(w->s, w->served.table, w->version);
+
+        *ret = 0;
+        for (size_t i = 0; e; i++, e = e->next) {
+                struct str key = entry_key(e->entry);
+
+                if (i == RECOUNT_MOST)
+                        return false;
+                if (e->older && e->older->version > w->version)
+                        continue; /* the entry was counted with its first event */
+                if (str_compare(key, from) >= 0 && (end.n == 0 || str_compare(key, end) < 0))
+                        *ret += (e->before != NULL) - (e->entry->object != NULL);
+        }
+        return true;
+}
+
+/* The number of objects after the page. It is exact for the version of the list, unless very many objects have changed since; then
+ * it is the current number. */
+static int64_t count_rest(const struct walk *w, struct arena *a)
+{
+        const struct table *t = w->served.table;
+        struct str from = ARENA_CONCAT(a, buf_str(&w->last_key), str_make("", 1));
+        struct str end = w->ns.n ? ARENA_CONCAT(a, w->ns, STR("0")) : STR(""); /* '0' sorts after '/' */
+        int64_t n, changes;
+
+        mutex_lock(&w->s->mutex);
+        n = (int64_t)(end.n ? tree_count_before(&t->objects, end) : t->n_objects) -
+            (int64_t)tree_count_before(&t->objects, from);
+        if (count_changes(w, from, end, &changes))
+                n += changes;
+        mutex_unlock(&w->s->mutex);
+        return MAX(n, 1); /* the caller knows of one */
+}
+
+static void set_version(const struct walk *w, struct arena *a, struct object_list *ret)
+{
+        ret->resource_version = arena_printf(a, "%llu", (unsigned long long)w->version);
+}
+
+static void finish_walk(const struct walk *w, struct run *run, struct object_list *ret)
+{
+        set_version(w, run->arena, ret);
+        ret->remaining = 0;
+        if (!w->has_more)
+                return;
+        ret->continue_token = list_token_make(run->arena, (int64_t)w->version, next_start(w, run->arena));
+        ret->remaining = has_selector(w) ? -1 : count_rest(w, run->arena);
+}
+
+/* --- Batches --- */
+
+/* 1 when the batch has objects, 0 at the end. */
+static int fill_batch(struct walk *w, struct batch *b, struct err *err)
+{
+        int r = w->has_begun ? 0 : begin_walk(w);
+
+        while (r == 0 && b->objects.n == 0 && !w->has_more) {
+                r = cancel_check(b->run->cancel, err);
+                if (r == 0 && w->at == w->found.n) {
+                        r = find_more(w);
+                        if (r == 0)
+                                return 0;
+                        r = MIN(r, 0);
+                }
+                if (r == 0)
+                        r = take_found(w, b, err);
+        }
+        return r < 0 ? r : b->objects.n > 0;
+}
+
+static void give_batch(const struct walk *w, const struct batch *b, struct object_list *ret)
+{
+        struct arena *a = b->run->arena;
+        struct object **objects = ARENA_NEW_ARRAY(a, struct object *, b->objects.n);
+
+        memcpy(objects, b->objects.p, b->objects.n * sizeof(*objects));
+        ret->objects = objects;
+        ret->n = b->objects.n;
+        set_version(w, a, ret);
+}
+
+static int walk_next(struct list_cursor *cursor, struct run *run, struct object_list *ret, struct err *err)
+{
+        struct walk *w = CONTAINER_OF(cursor, struct walk, cursor);
+        struct batch b = { .run = run };
         int r;
 
-        if (!is_found && indexed_head(l, &head)) {
-                is_found = list_indexed(l, head, &found);
-                if (!is_found)
-                        l->version = 0;
-        }
-        r = is_found ? list_take(l, &found, err) : list_scan(l, err);
-        listing_done(&found);
+        arena_init(&b.scratch, "list", 0);
+        r = fill_batch(w, &b, err);
+        if (r > 0)
+                give_batch(w, &b, ret);
+        else if (r == 0)
+                finish_walk(w, run, ret);
+        else if (r == ERR_EXPIRED)
+                walk_expired(w, run, ret, err);
+        vec_done(&b.objects);
+        arena_done(&b.scratch);
         return r;
 }
+
+static void walk_free(struct list_cursor *cursor)
+{
+        struct walk *w = CONTAINER_OF(cursor, struct walk, cursor);
+
+        if (w->is_scanning)
+                scan_end(&w->scan);
+        listing_done(&w->found);
+        buf_done(&w->last_key);
+        arena_done(&w->keys);
+        arena_done(&w->arena);
+        free(w);
+}
+
+static const struct list_cursor_ops cursor_ops = { .next = walk_next, .free = walk_free };
+
+/* --- Requests --- */
 
 static int list_options_invalid(struct run *run, struct err *err, const char *text)
 {
@@ -320,13 +543,16 @@ static int check_match(struct run *run, const struct list_request *req, struct e
         return 0;
 }
 
-/* Which version is to be listed, and from which key on. */
-static int list_begin(struct list *l, struct err *err)
+/* Reads from the request which version to list, and from which key on. */
+static int read_request(struct walk *w, struct run *run, struct err *err)
 {
-        const struct list_request *req = l->req;
+        const struct list_request *req = w->req;
         uint64_t number;
-        int r = check_match(l->run, req, err);
+        int r = check_match(run, req, err);
 
+        if (r == 0 && req->fields && w->served.version)
+                r = field_selector_check(req->fields, w->served.version->selectable_fields,
+                                         w->served.version->n_selectable_fields, err);
         if (r < 0)
                 return r;
         r = read_version_number(req->resource_version, &number, err);
@@ -338,107 +564,61 @@ static int list_begin(struct list *l, struct err *err)
         if (req->continue_token.n) {
                 int64_t version;
 
+                r = list_token_parse(&w->arena, req->continue_token, &version, &w->start, err);
+                if (r < 0)
+                        return r;
                 if (number > 0)
                         return status_bad_request(err,
                                                   "specifying resource version is not allowed when using continue");
-                r = list_token_parse(l->run->arena, req->continue_token, &version, &l->start, err);
-                if (r < 0)
-                        return r;
-                l->is_inconsistent = version < 0;
-                l->version = version < 0 ? 0 : (uint64_t)version;
+                w->version = version < 0 ? 0 : (uint64_t)version; /* -1: continue at the latest version */
                 return 0;
         }
-        r = read_await_version(l->s, l->run, number, err);
+        r = read_await_version(w->s, run, number, err);
         if (r == 0 && (req->match == MATCH_EXACT || (req->match == MATCH_UNSET && req->limit)))
-                l->version = number;
+                w->version = number;
         return r;
 }
 
-static int list_expired(struct list *l, struct object_list *ret, struct err *err)
+static void set_view(struct walk *w)
 {
-        if (!l->req->continue_token.n)
-                return status_expired(err, "The resourceVersion for the provided list is too old.");
-        ret->continue_token = list_token_make(l->run->arena, -1, l->start);
-        return status_expired(
-                err,
-                "The provided continue parameter is too old to display a consistent list result. You can start a new "
-                "list without the continue parameter, or use the continue token in this response to retrieve the "
-                "remainder of the results. Continuing with the provided token results in an inconsistent list - "
-                "objects that were created, modified, or deleted between the time the first chunk was returned and now "
-                "may show up in the list.");
+        const struct list_request *req = w->req;
+
+        w->view = (struct store_view) { .s = w->s, .served = &w->served, .owner_uid = req->owner_uid };
+        if (req->labels && (req->labels->n || req->labels->matches_nothing))
+                w->view.labels = req->labels;
+        if (req->fields && req->fields->n)
+                w->view.fields = req->fields;
+        w->ns = !w->served.kind || w->served.kind->is_namespaced ? req->ns : STR("");
 }
 
-static struct str next_token(const struct list *l)
+static int prepare_walk(struct walk *w, struct run *run, struct err *err)
 {
-        struct str key = l->last_key;
-        char *start;
-
-        if (l->namespace.n)
-                key = str_skip(key, l->namespace.n + 1);
-        start = arena_alloc(l->run->arena, key.n + 1);
-        memcpy(start, key.p, key.n);
-        start[key.n] = 0;
-        return list_token_make(l->run->arena, (int64_t)l->version, str_make(start, key.n + 1));
-}
-
-static void list_finish(struct list *l, struct object_list *ret)
-{
-        struct arena *a = l->run->arena;
-        struct object **objects = ARENA_NEW_ARRAY(a, struct object *, l->objects.n);
-        const struct value **values = ARENA_NEW_ARRAY(a, const struct value *, l->objects.n);
-
-        for (size_t i = 0; i < l->objects.n; i++) {
-                objects[i] = l->objects.p[i];
-                values[i] = l->values.p[i];
-        }
-        *ret = (struct object_list) {
-                .objects = objects,
-                .values = values,
-                .n = l->objects.n,
-                .resource_version = arena_printf(a, "%llu", (unsigned long long)l->version),
-                .continue_token = l->has_more ? next_token(l) : STR(""),
-                .remaining = !l->has_more           ? 0
-                             : has_selector(l->req) ? -1
-                                                    : l->remaining,
-        };
-}
-
-static int list_run(struct list *l, struct object_list *ret, struct err *err)
-{
-        const struct served *served = &l->served;
-        int r = list_begin(l, err);
+        int r = kinds_lookup(w->s, &w->arena, w->req->gvk, SCOPE_UNKNOWN, &w->served, err);
 
         if (r < 0)
                 return r;
-        if (l->req->fields && served->version) {
-                r = field_selector_check(l->req->fields, served->version->selectable_fields,
-                                         served->version->n_selectable_fields, err);
-                if (r < 0)
-                        return r;
-        }
-        if (served->kind)
-                r = list_find(l, err);
-        else if (l->version == 0)
-                l->version = store_version(l->s);
-        if (r == ERR_EXPIRED)
-                return list_expired(l, ret, err);
-        if (r == 0)
-                list_finish(l, ret);
-        return r;
+        prepare_warn_deprecated(w->served.version, run);
+        set_view(w);
+        return read_request(w, run, err);
 }
 
-int read_list(struct cluster *c, struct run *run, const struct list_request *req, struct object_list *ret,
-              struct err *err)
+int read_list_begin(struct cluster *c, struct run *run, const struct list_request *req, struct list_cursor **ret,
+                    struct err *err)
 {
-        struct list l = { .s = store_of(c), .run = run, .req = req };
-        int r = kinds_lookup(l.s, run->arena, req->gvk, SCOPE_UNKNOWN, &l.served, err);
+        struct walk *w = xcalloc(1, sizeof(*w));
+        int r;
 
-        if (r < 0)
+        w->cursor.ops = &cursor_ops;
+        w->s = store_of(c);
+        w->req = req;
+        arena_init(&w->arena, "list", 0);
+        arena_init(&w->keys, "list", 0);
+        buf_init(&w->last_key, 0);
+        r = prepare_walk(w, run, err);
+        if (r < 0) {
+                walk_free(&w->cursor);
                 return r;
-        pipeline_warn_deprecated(l.served.version, run);
-        l.namespace = !l.served.kind || l.served.kind->is_namespaced ? req->namespace : STR("");
-        r = list_run(&l, ret, err);
-        vec_done(&l.objects);
-        vec_done(&l.values);
-        return r;
+        }
+        *ret = &w->cursor;
+        return 0;
 }

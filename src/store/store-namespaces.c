@@ -1,5 +1,5 @@
-/* Namespaces: what may be created in one, and how one goes (spec/apiserver 7.4). */
-#include "store-state.h"
+/* Namespaces: checks for creations in them, and their deletion (docs/spec/apiserver 7.4). */
+#include "store-commit.h"
 
 #include "buf.h"
 #include "condition.h"
@@ -36,6 +36,18 @@ static int create_namespace(struct store *s, struct run *run, struct str name, s
         return commit_own(s, &own, &req, err);
 }
 
+static bool has_namespace(struct store *s, struct str name)
+{
+        const struct store_entry *e;
+        bool has;
+
+        mutex_lock(&s->mutex);
+        e = tree_find(&s->namespaces->objects, name);
+        has = e && e->object;
+        mutex_unlock(&s->mutex);
+        return has;
+}
+
 int namespaces_bootstrap(struct store *s, struct err *err)
 {
         static const struct str names[] = { STR_INIT("default"), STR_INIT("kube-system"), STR_INIT("kube-public"),
@@ -46,23 +58,28 @@ int namespaces_bootstrap(struct store *s, struct err *err)
 
         arena_init(&a, "bootstrap", 0);
         for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++)
-                r = create_namespace(s, &run, names[i], STR("bootstrap"), err);
+                if (!has_namespace(s, names[i]))
+                        r = create_namespace(s, &run, names[i], STR("bootstrap"), err);
         return r;
 }
 
-static struct object *find_namespace(struct store *s, struct str name, bool *ret_is_terminating)
+/* *ret is counted, and NULL when it is not there. */
+static int find_namespace(struct store *s, struct run *run, struct str name, struct object **ret,
+                          bool *ret_is_terminating, struct err *err)
 {
-        struct object *o = NULL;
-        struct entry *e;
+        const struct store_entry *e;
+        int r;
 
+        *ret = NULL;
         mutex_lock(&s->mutex);
-        e = tree_find(&s->namespaces->objects, name);
+        r = commit_await_object(s, run, s->namespaces, name, err);
+        e = r == 0 ? tree_find(&s->namespaces->objects, name) : NULL;
         if (e && e->object) {
-                o = object_ref(e->object);
+                *ret = object_ref(e->object);
                 *ret_is_terminating = e->marks & MARK_DELETING;
         }
         mutex_unlock(&s->mutex);
-        return o;
+        return r;
 }
 
 static int refuse_terminating(struct arena *a, const struct kind *kind, const struct object_key *key, struct err *err)
@@ -70,10 +87,10 @@ static int refuse_terminating(struct arena *a, const struct kind *kind, const st
         struct status_subject subject = kind_subject(kind, key->name);
         int r = status_forbidden(err, &subject,
                                  "unable to create new content in namespace %.*s because it is being terminated",
-                                 STR_ARG(key->namespace));
+                                 STR_ARG(key->ns));
 
         status_add_cause(err, STR("NamespaceTerminating"),
-                         arena_printf(a, "namespace %.*s is being terminated", STR_ARG(key->namespace)),
+                         arena_printf(a, "namespace %.*s is being terminated", STR_ARG(key->ns)),
                          STR("metadata.namespace"));
         return r;
 }
@@ -81,22 +98,24 @@ static int refuse_terminating(struct arena *a, const struct kind *kind, const st
 int namespaces_check(struct store *s, struct run *run, const struct served *served, const struct object_key *key,
                      struct object **ret_namespace, struct err *err)
 {
-        struct status_subject missing = { .kind = STR("Namespace"),
-                                          .plural = STR("namespaces"),
-                                          .name = key->namespace };
+        struct status_subject missing = { .kind = STR("Namespace"), .plural = STR("namespaces"), .name = key->ns };
         _cleanup_err_ struct err inner = { 0 };
         bool is_terminating = false;
         struct object *o;
-        int r = 0;
+        int r;
 
         if (!served->kind->is_namespaced)
                 return 0;
-        o = find_namespace(s, key->namespace, &is_terminating);
+        r = find_namespace(s, run, key->ns, &o, &is_terminating, err);
+        if (r < 0)
+                return r;
         if (!o && s->options.creates_namespaces) {
-                r = create_namespace(s, run, key->namespace, STR("something is created in it"), &inner);
+                r = create_namespace(s, run, key->ns, STR("something is created in it"), &inner);
                 if (r < 0 && r != ERR_EXISTS && err_move(err, &inner) < 0)
-                        return err_wrap(err, "cannot create namespace %.*s", STR_ARG(key->namespace));
-                o = find_namespace(s, key->namespace, &is_terminating);
+                        return err_wrap(err, "cannot create namespace %.*s", STR_ARG(key->ns));
+                r = find_namespace(s, run, key->ns, &o, &is_terminating, err);
+                if (r < 0)
+                        return r;
         }
         if (!o)
                 return status_not_found(err, &missing);
@@ -119,32 +138,31 @@ int namespaces_check_delete(const struct write_request *req, const struct kind *
         return 0;
 }
 
-const struct value *namespaces_begin_deletion(struct arena *a, const struct value *namespace)
+const struct value *namespaces_begin_deletion(struct arena *a, const struct value *ns)
 {
-        const struct value *status = value_get(namespace, STR("status"));
+        const struct value *status = value_get(ns, STR("status"));
 
         status = value_with(a, value_is_object(status) ? status : &value_empty_object, STR("phase"),
                             value_put(a, value_of_literal("Terminating")));
-        return value_with(a, namespace, STR("status"), status);
+        return value_with(a, ns, STR("status"), status);
 }
 
-/* What is left of a namespace, by kind and by finalizer. */
+/* The remaining content of a namespace, by kind and by finalizer. */
 struct leftovers {
         struct arena *arena;
         size_t n;
         struct str_list kinds;      /* `widgets.example.org has 2 resource instances` */
         struct str_list finalizers; /* one per object that has it */
+        struct str failure;         /* why one of them could not be deleted; "": all could */
 };
 
 static void note_leftovers(struct leftovers *l, const struct table *t, const struct listing *objects)
 {
-        struct str dot = t->group.n ? STR(".") : STR("");
-
         if (objects->n == 0)
                 return;
         l->n += objects->n;
-        str_list_printf(&l->kinds, "%.*s%.*s%.*s has %zu resource instances", STR_ARG(t->kind->plural), STR_ARG(dot),
-                        STR_ARG(t->group), objects->n);
+        str_list_printf(&l->kinds, "%.*s.%.*s has %zu resource instances", STR_ARG(t->kind->plural), STR_ARG(t->group),
+                        objects->n);
         for (size_t i = 0; i < objects->n; i++) {
                 const struct value *v = object_value(objects->p[i].object, l->arena);
 
@@ -186,7 +204,7 @@ static struct condition condition(const char *type, bool is_true, const char *re
                                     .last_transition = clock_wall() };
 }
 
-static const struct value *with_conditions(struct leftovers *l, const struct value *namespace)
+static const struct value *with_conditions(struct leftovers *l, const struct value *ns)
 {
         struct arena *a = l->arena;
         struct condition conditions[] = {
@@ -202,6 +220,10 @@ static const struct value *with_conditions(struct leftovers *l, const struct val
                           STR("All content-preserving finalizers finished")),
         };
 
+        if (l->failure.n)
+                conditions[2] = condition("NamespaceDeletionContentFailure", true, "ContentDeletionFailed",
+                                          arena_printf(a, "Failed to delete all resource types, %zu remaining: %.*s",
+                                                       l->kinds.n, STR_ARG(l->failure)));
         if (l->kinds.n)
                 conditions[3] =
                         condition("NamespaceContentRemaining", true, "SomeResourcesRemain",
@@ -211,7 +233,7 @@ static const struct value *with_conditions(struct leftovers *l, const struct val
                         condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
                                   arena_printf(a, "Some content in the namespace has finalizers remaining: %.*s",
                                                STR_ARG(finalizers_text(l))));
-        return conditions_set(a, namespace, conditions, ARRAY_SIZE(conditions));
+        return conditions_set(a, ns, conditions, ARRAY_SIZE(conditions));
 }
 
 static int write_namespace(struct store *s, struct run *run, struct str subresource, const struct value *body,
@@ -228,9 +250,9 @@ static int write_namespace(struct store *s, struct run *run, struct str subresou
         return commit_own(s, run, &req, err);
 }
 
-static const struct value *without_kubernetes(struct arena *a, const struct value *namespace)
+static const struct value *without_kubernetes(struct arena *a, const struct value *ns)
 {
-        const struct value *spec = value_get(namespace, STR("spec")), *list = value_get(spec, STR("finalizers"));
+        const struct value *spec = value_get(ns, STR("spec")), *list = value_get(spec, STR("finalizers"));
         struct array_builder kept;
         struct value v;
 
@@ -241,12 +263,12 @@ static const struct value *without_kubernetes(struct arena *a, const struct valu
         v = array_builder_finish(&kept);
         spec = value_count(&v) ? value_with(a, spec, STR("finalizers"), value_put(a, v))
                                : value_without(a, spec, STR("finalizers"));
-        return value_with(a, namespace, STR("spec"), spec);
+        return value_with(a, ns, STR("spec"), spec);
 }
 
-static bool has_kubernetes(const struct value *namespace)
+static bool has_kubernetes(const struct value *ns)
 {
-        VALUE_FOREACH_ITEM (f, value_find(namespace, "spec", "finalizers"))
+        VALUE_FOREACH_ITEM (f, value_find(ns, "spec", "finalizers"))
                 if (str_equal(value_str(f), KUBERNETES))
                         return true;
         return false;
@@ -271,23 +293,21 @@ static size_t namespaced_tables(struct store *s, struct arena *a, struct table *
         return n;
 }
 
-/* Deletes what is there, then looks again for what stays. */
+/* Deletes the content of the namespace, then collects the objects that still exist. An object that cannot be deleted now does not
+ * keep the others: it may wait for one of them. The first error is returned at the end. */
 static int delete_content(struct store *s, struct run *run, struct str name, struct leftovers *left, struct err *err)
 {
         struct table **tables;
         size_t n = namespaced_tables(s, run->arena, &tables);
         int r = 0;
 
-        for (size_t i = 0; i < n && r == 0; i++) {
+        for (size_t i = 0; i < n; i++) {
                 struct listing objects;
 
                 listing_collect(s, tables[i], run->arena, name, &objects);
-                for (size_t j = 0; j < objects.n && r == 0; j++)
-                        r = collector_delete(s, run, object_value(objects.p[j].object, run->arena),
-                                             PROPAGATE_BACKGROUND, err);
+                for (size_t j = 0; j < objects.n; j++)
+                        collector_delete_next(s, run, object_value(objects.p[j].object, run->arena), &r, err);
                 listing_done(&objects);
-                if (r < 0)
-                        break;
                 listing_collect(s, tables[i], run->arena, name, &objects);
                 note_leftovers(left, tables[i], &objects);
                 listing_done(&objects);
@@ -299,28 +319,30 @@ int namespaces_collect(struct store *s, struct run *run, struct str name, struct
 {
         struct leftovers left = { .arena = run->arena };
         struct object_key key = namespace_key(name);
-        const struct value *namespace, *wanted;
-        int r = cluster_get_value(&s->cluster, run, &key, &namespace, err);
+        const struct value *ns, *wanted;
+        int r = cluster_get_value(&s->cluster, run, &key, &ns, err), refused;
 
         if (r < 0)
                 return r;
-        if (!meta_is_deleting(namespace) || !has_kubernetes(namespace))
+        if (!meta_is_deleting(ns) || !has_kubernetes(ns))
                 return 0;
         str_list_init(&left.kinds, run->arena);
         str_list_init(&left.finalizers, run->arena);
-        r = delete_content(s, run, name, &left, err);
-        if (r < 0)
-                return r;
-        wanted = with_conditions(&left, namespace);
-        if (wanted != namespace && !value_equal(wanted, namespace)) {
-                r = write_namespace(s, run, STR("status"), wanted, err);
+        refused = delete_content(s, run, name, &left, err);
+        if (refused < 0)
+                left.failure = arena_copy(run->arena, str_from(err_message(err)));
+        wanted = with_conditions(&left, ns);
+        if (wanted != ns && !value_equal(wanted, ns)) {
+                _cleanup_err_ struct err inner = { 0 };
+
+                r = write_namespace(s, run, STR("status"), wanted, &inner);
                 if (r < 0)
-                        return r;
-                r = cluster_get_value(&s->cluster, run, &key, &namespace, err);
+                        return err_move(err, &inner);
+                r = cluster_get_value(&s->cluster, run, &key, &ns, err);
                 if (r < 0)
                         return r;
         }
-        if (left.n)
-                return 0; /* the removal of what is left brings us back */
-        return write_namespace(s, run, STR("finalize"), without_kubernetes(run->arena, namespace), err);
+        if (refused < 0 || left.n)
+                return refused; /* the removal of the remaining objects queues this task again */
+        return write_namespace(s, run, STR("finalize"), without_kubernetes(run->arena, ns), err);
 }

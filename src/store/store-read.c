@@ -1,9 +1,9 @@
-/* Reading: objects are found under the mutex and looked at without it. */
+/* Reading: finds objects under the mutex and decodes them without it. */
 #include "store-state.h"
 
 #include "number.h"
 
-#define AWAIT_MS 3000 /* for a version that does not exist yet */
+#define AWAIT_MS 3000 /* how long a read waits for a version that does not exist yet */
 
 int read_version_number(struct str text, uint64_t *ret, struct err *err)
 {
@@ -48,33 +48,117 @@ int read_await_version(struct store *s, struct run *run, uint64_t version, struc
                                 : wait_error(r, run->cancel, "waiting for a resource version", err);
 }
 
-int read_object(struct store *s, const struct served *served, struct arena *a, struct object *stored, uint32_t serial,
-                struct object **ret, const struct value **ret_value, struct err *err)
-{
-        const struct value *v, *read;
-        struct object *made;
-        int r;
+/* --- Views --- */
 
-        if (!served->kind || (serial == served->serial && served->version == kind_storage(served->kind))) {
-                *ret = object_pin(stored, a);
-                if (ret_value)
-                        *ret_value = object_value(stored, a);
+static bool is_selective(const struct store_view *v)
+{
+        return v->labels || v->fields || v->owner_uid.n;
+}
+
+static bool has_owner(struct arena *a, const struct value *object, struct str uid)
+{
+        const struct owner_reference *owners;
+        size_t n = owner_references(a, object, &owners);
+
+        for (size_t i = 0; i < n; i++)
+                if (str_equal(owners[i].uid, uid))
+                        return true;
+        return false;
+}
+
+static bool selects(const struct store_view *v, struct arena *scratch, const struct value *object)
+{
+        if (v->labels && !label_selector_matches(v->labels, value_get(meta(object), STR("labels"))))
+                return false;
+        if (v->fields && !field_selector_matches(v->fields, object))
+                return false;
+        return v->owner_uid.n == 0 || has_owner(scratch, object, v->owner_uid);
+}
+
+static const struct value *look_at(const struct store_view *v, struct arena *scratch, struct object *o)
+{
+        return v->is_shared ? object_value(o, scratch) : object_peek(o, scratch);
+}
+
+/* For an object that needs no conversion: the reader gets the stored object. */
+static int view_as_is(const struct store_view *v, struct arena *scratch, struct object *o, struct object **ret)
+{
+        if (is_selective(v) && !selects(v, scratch, look_at(v, scratch, o)))
                 return 0;
-        }
-        v = object_value(stored, a);
-        r = pipeline_read(served->kind, served->version, a, v, &read, err);
+        *ret = object_ref(o);
+        return 1;
+}
+
+/* The key of a converted object among the variants of the stored one: the table's serial and the version. */
+static uint64_t variant_key(const struct served *served)
+{
+        return (uint64_t)served->serial << 32 | (uint64_t)(served->version - served->kind->versions) << 1;
+}
+
+/* The object in the reader's version, counted; *ret_value is its value, in scratch. */
+static int convert(const struct store_view *v, struct arena *scratch, struct object *stored, struct object **ret,
+                   const struct value **ret_value, struct err *err)
+{
+        const struct served *served = v->served;
+        const struct value *from = look_at(v, scratch, stored);
+        struct object *made;
+        int r = prepare_read(served->kind, served->version, scratch, from, ret_value, err);
+
         if (r < 0)
                 return r;
-        if (ret_value)
-                *ret_value = read;
-        if (read == v) {
-                *ret = object_pin(stored, a);
+        if (*ret_value == from) {
+                *ret = object_ref(stored);
                 return 0;
         }
-        made = object_new(s->cache, object_version(stored), read);
-        *ret = object_pin(made, a);
+        if (!v->is_shared && !selects(v, scratch, *ret_value)) {
+                *ret = NULL;
+                return 0;
+        }
+        made = object_new(v->s->cache, object_version(stored), *ret_value);
+        *ret = v->is_shared ? object_add_variant(stored, variant_key(served), made) : object_ref(made);
         object_unref(made);
         return 0;
+}
+
+int view_object(const struct store_view *v, struct arena *scratch, struct object *stored, uint32_t serial,
+                struct object **ret, struct err *err)
+{
+        const struct served *served = v->served;
+        _cleanup_object_ struct object *found = NULL;
+        const struct value *value;
+        int r;
+
+        if (!served->kind || (serial == served->serial && served->version == kind_storage(served->kind)))
+                return view_as_is(v, scratch, stored, ret);
+        found = object_variant(stored, variant_key(served));
+        if (found)
+                return view_as_is(v, scratch, found, ret);
+        r = convert(v, scratch, stored, &found, &value, err);
+        if (r < 0 || !found || !selects(v, scratch, value))
+                return r;
+        *ret = TAKE(found);
+        return 1;
+}
+
+/* The object before an event, with the event's version. It is kept as a variant of the event's own object. */
+struct object *view_departed(const struct store_view *v, struct object *before, struct object *after)
+{
+        uint64_t key = (v->served->kind ? variant_key(v->served) : 0) | 1;
+        struct object *made, *kept = object_variant(after, key);
+
+        if (kept)
+                return kept;
+        made = object_with_version(before, object_version(after));
+        kept = object_add_variant(after, key, made);
+        object_unref(made);
+        return kept;
+}
+
+struct object *pin_counted(struct object *o, struct arena *a)
+{
+        object_pin(o, a);
+        object_unref(o);
+        return o;
 }
 
 /* --- Get --- */
@@ -90,21 +174,35 @@ static int not_found(const struct served *served, struct arena *a, const struct 
 static bool has_subresource(const struct kind_version *version, struct str subresource)
 {
         return subresource.n == 0 || (str_equal(subresource, STR("status")) && version->has_status) ||
+               (str_equal(subresource, STR("approval")) && version->has_approval) ||
                (str_equal(subresource, STR("scale")) && version->has_scale);
 }
 
 static int get_scale(struct store *s, const struct served *served, struct run *run, struct object *o,
-                     const struct value *v, struct object **ret, struct err *err)
+                     struct object **ret, struct err *err)
 {
         struct value scale;
-        struct object *made;
-        int r = scale_of(run->arena, served->version, v, &scale, err);
+        int r = scale_of(run->arena, served->version, object_value(o, run->arena), &scale, err);
 
         if (r < 0)
                 return r;
-        made = object_new(s->cache, object_version(o), &scale);
-        *ret = object_pin(made, run->arena);
-        object_unref(made);
+        *ret = pin_counted(object_new(s->cache, object_version(o), &scale), run->arena);
+        return 0;
+}
+
+/* The object in the version that was asked for, pinned to the run's arena. */
+static int get_view(struct store *s, const struct served *served, struct run *run, struct object *stored,
+                    uint32_t serial, struct object **ret, struct err *err)
+{
+        struct store_view view = { .s = s, .served = served, .is_shared = true };
+        _cleanup_arena_ struct arena scratch;
+        int r;
+
+        arena_init(&scratch, "get", 0);
+        r = view_object(&view, &scratch, stored, serial, ret, err);
+        if (r < 0)
+                return r;
+        pin_counted(*ret, run->arena);
         return 0;
 }
 
@@ -112,9 +210,9 @@ static int get_scale(struct store *s, const struct served *served, struct run *r
 static struct object *find_object(struct store *s, struct arena *a, const struct served *served,
                                   const struct object_key *wanted, uint32_t *ret_serial)
 {
-        struct str key = make_key(a, served->kind->is_namespaced ? wanted->namespace : STR(""), wanted->name);
+        struct str key = make_key(a, served->kind->is_namespaced ? wanted->ns : STR(""), wanted->name);
         struct object *o = NULL;
-        const struct entry *e;
+        const struct store_entry *e;
 
         mutex_lock(&s->mutex);
         e = tree_find(&served->table->objects, key);
@@ -130,7 +228,6 @@ int read_get(struct cluster *c, struct run *run, const struct get_request *req, 
 {
         struct store *s = store_of(c);
         _cleanup_object_ struct object *o = NULL;
-        const struct value *v;
         struct served served;
         uint64_t version;
         uint32_t serial = 0;
@@ -138,7 +235,7 @@ int read_get(struct cluster *c, struct run *run, const struct get_request *req, 
 
         if (r < 0)
                 return r;
-        pipeline_warn_deprecated(served.version, run);
+        prepare_warn_deprecated(served.version, run);
         r = read_version_number(req->resource_version, &version, err);
         if (r < 0) {
                 err_set_reason(err, REASON_UNKNOWN);
@@ -151,8 +248,8 @@ int read_get(struct cluster *c, struct run *run, const struct get_request *req, 
                 o = find_object(s, run->arena, &served, &req->key, &serial);
         if (!o)
                 return not_found(&served, run->arena, &req->key, err);
-        r = read_object(s, &served, run->arena, o, serial, ret, &v, err);
+        r = get_view(s, &served, run, o, serial, ret, err);
         if (r == 0 && str_equal(req->subresource, STR("scale")))
-                r = get_scale(s, &served, run, o, v, ret, err);
+                r = get_scale(s, &served, run, *ret, ret, err);
         return r;
 }

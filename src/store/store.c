@@ -1,4 +1,4 @@
-#include "store-state.h"
+#include "store-commit.h"
 
 static void free_store(struct cluster *c)
 {
@@ -7,24 +7,48 @@ static void free_store(struct cluster *c)
 
 static const struct cluster_ops ops = {
         .get = read_get,
-        .list = read_list,
+        .list_begin = read_list_begin,
         .watch = watch_begin,
         .write = commit_write,
         .delete_collection = commit_delete_collection,
         .kind = kinds_ops_kind,
+        .resource = kinds_ops_resource,
+        .kinds = kinds_ops_list,
+        .kinds_version = kinds_ops_version,
         .free = free_store,
 };
 
 static void set_defaults(struct store_options *o)
 {
-        if (o->cache_bytes == 0)
-                o->cache_bytes = 64u << 20;
         if (o->history_events == 0)
                 o->history_events = 100000;
-        if (o->history_bytes == 0)
-                o->history_bytes = 64u << 20;
         if (o->watch_bytes == 0)
                 o->watch_bytes = 16u << 20;
+}
+
+static int start(struct store *s, struct err *err)
+{
+        int r = 0;
+
+        if (!s->options.without_gc)
+                collector_new(s);
+        if (s->collector && !s->options.starts_later)
+                r = collector_start(s, err);
+        return r == 0 && s->options.log ? writer_start(s, err) : r;
+}
+
+/* The collector gets its tasks when writes are logged. */
+static int open_with_log(struct store *s, struct err *err)
+{
+        struct replayed replayed = { 0 };
+        int r = replay_log(s, &replayed, err);
+
+        if (r == 0)
+                r = start(s, err);
+        if (r == 0)
+                replay_add_tasks(s, &replayed);
+        replayed_done(&replayed);
+        return r;
 }
 
 int store_new(const struct store_options *options, struct store **ret, struct err *err)
@@ -35,11 +59,12 @@ int store_new(const struct store_options *options, struct store **ret, struct er
         s->cluster.ops = &ops;
         s->options = *options;
         set_defaults(&s->options);
-        s->cache = object_cache_new(s->options.cache_bytes);
+        s->cache = object_cache_new(0);
+        publish_bounds(s);
         mutex_init(&s->mutex);
         semaphore_init(&s->naming, "names of CRDs", 1);
         kinds_init(s);
-        r = s->options.without_gc ? 0 : collector_start(s, err);
+        r = s->options.log ? open_with_log(s, err) : start(s, err);
         if (r == 0)
                 r = namespaces_bootstrap(s, err);
         if (r < 0) {
@@ -48,14 +73,6 @@ int store_new(const struct store_options *options, struct store **ret, struct er
         }
         *ret = s;
         return 0;
-}
-
-static void free_record(struct write_record *r)
-{
-        object_unref(r->write.before);
-        object_unref(r->write.after);
-        arena_done(&r->arena);
-        free(r);
 }
 
 static void free_table_entries(struct table *t)
@@ -75,6 +92,8 @@ void store_free(struct store *s)
         if (!s)
                 return;
         collector_stop(s);
+        writer_stop(s);
+        collector_free(s);
         assert(s->n_watches == 0);
         history_done(s);
         for (const struct map_entry *e = map_first(&s->tables); e; e = map_next(&s->tables, e))
@@ -82,13 +101,23 @@ void store_free(struct store *s)
         tree_done(&s->index);
         kinds_done(s);
         for (size_t i = 0; i < s->writes.n; i++)
-                free_record(s->writes.p[i]);
+                write_record_free(s->writes.p[i]);
         vec_done(&s->writes);
         vec_done(&s->hooks);
         object_cache_unref(s->cache);
         semaphore_done(&s->naming);
         mutex_done(&s->mutex);
         free(s);
+}
+
+int store_start(struct store *s, struct err *err)
+{
+        return s->collector ? collector_start(s, err) : 0;
+}
+
+void store_stop(struct store *s)
+{
+        collector_stop(s);
 }
 
 struct cluster *store_cluster(struct store *s)
@@ -136,7 +165,7 @@ size_t store_writes(struct store *s, uint64_t after, struct arena *a, const stru
 
         mutex_lock(&s->mutex);
         end = s->writes.n;
-        while (first < end) { /* they are by version */
+        while (first < end) { /* writes are sorted by version */
                 size_t middle = (first + end) / 2;
 
                 if (s->writes.p[middle]->write.version <= after)
@@ -169,7 +198,7 @@ void store_stats(struct store *s, struct store_stats *ret)
                         continue;
                 ret->n_kinds++;
                 for (size_t i = 0; i < t->kind->n_versions; i++)
-                        ret->schema_bytes += schema_size_bytes(t->kind->versions[i].schema);
+                        ret->schema_bytes += kind_schema_bytes(&t->kind->versions[i]);
         }
         ret->n_watches = s->n_watches;
         ret->history_bytes = s->history.n_bytes;

@@ -1,33 +1,44 @@
-/* Names are long and begin alike, and comparing them means to fetch their entries from all over memory. So a node of a tree by key
- * knows how many leading bytes all its keys share, and keeps the eight bytes that follow beside the entries: a search looks at one
- * entry to compare the shared part, at numbers, and at another entry only where those are equal. */
+/* Names are long and share prefixes, and comparing names means fetching their entries from all over memory. So a node of a tree by
+ * key stores how many leading bytes all its keys share, and the next eight bytes of each key beside the entries. A search reads one
+ * entry to compare the shared part, then compares numbers, and reads another entry only where the numbers are equal.
+ *
+ * A leaf of a tree by key has one bit per entry that says whether the entry is present; an inner node has the number of present
+ * entries below each child. So the number of present entries before a key can be summed up on the way down to the key. */
 #include "tree.h"
 
 #include "store-state.h"
 
 #define MAX_ITEMS 48
 
+struct tree_child {
+        struct tree_node *node;
+        size_t n_present; /* present entries below the child */
+};
+
 /* An inner node's items are the smallest ones of its children. */
 struct tree_node {
         uint16_t n;
         bool is_leaf;
         uint32_t n_shared;      /* leading bytes of every key here; 0 in an index */
-        struct tree_node *next; /* of a leaf: the one to its right */
+        struct tree_node *next; /* in a leaf: the leaf to its right */
+        uint64_t present; /* in a leaf of a tree by key: bit i says entry i is present; bits from n on are undefined */
         uint64_t heads[MAX_ITEMS];
-        struct entry *entries[MAX_ITEMS];
-        struct tree_node *children[];
+        struct store_entry *entries[MAX_ITEMS];
+        struct tree_child children[];
 };
 
-/* What is looked for: an item, or a key without an entry. */
+_Static_assert(MAX_ITEMS < 64, "a bit for each item");
+
+/* The target of a search: an item, or a key without an entry. */
 struct probe {
         uint64_t head;
         struct str key;
-        struct entry *entry;
+        struct store_entry *entry;
 };
 
 /* --- Keys in nodes --- */
 
-/* Bytes as a number of the same order; what is missing counts as 0. */
+/* The first eight bytes as a number that sorts like them; missing bytes count as 0. */
 static uint64_t head_of(struct str s)
 {
         uint64_t head = 0;
@@ -50,7 +61,7 @@ static size_t shared_bytes(struct str a, struct str b)
         return i;
 }
 
-/* Finds out again what the keys share. As they are in order, the first and the last one tell. */
+/* Recomputes the shared prefix and the heads. The keys are sorted, so the first and the last one determine the prefix. */
 static void rebase(const struct tree *t, struct tree_node *node)
 {
         if (!t->is_by_key || node->n == 0)
@@ -60,7 +71,7 @@ static void rebase(const struct tree *t, struct tree_node *node)
                 node->heads[i] = head_of(str_skip(entry_key(node->entries[i]), node->n_shared));
 }
 
-/* The order of the node's keys as a whole, by what they share, and the key: 0 when the key has that too. */
+/* Compares the prefix that the node's keys share with the key; 0 when the key has the same prefix. */
 static int compare_shared(const struct tree_node *node, struct str key)
 {
         if (node->n_shared == 0)
@@ -68,8 +79,8 @@ static int compare_shared(const struct tree_node *node, struct str key)
         return str_compare(str_first(entry_key(node->entries[0]), node->n_shared), str_first(key, node->n_shared));
 }
 
-/* Puts an item at a place that is free for it. */
-static void set_item(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e)
+/* Puts an item at a free position. */
+static void set_item(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct store_entry *e)
 {
         struct str key = entry_key(e);
         bool is_alike = i > 0 ? true : node->n > 1;
@@ -98,7 +109,7 @@ static struct probe probe_of(const struct tree *t, struct tree_item item)
 
 static int compare(const struct tree *t, const struct tree_node *node, size_t i, uint64_t head, const struct probe *p)
 {
-        const struct entry *e = node->entries[i];
+        const struct store_entry *e = node->entries[i];
 
         if (node->heads[i] != head)
                 return node->heads[i] < head ? -1 : 1;
@@ -107,7 +118,7 @@ static int compare(const struct tree *t, const struct tree_node *node, size_t i,
         return ((uintptr_t)e > (uintptr_t)p->entry) - ((uintptr_t)e < (uintptr_t)p->entry);
 }
 
-/* How many items of the node are before the probe; *ret_equal says whether the next one is it. */
+/* The number of items in the node before the probe; *ret_equal says whether the next item equals the probe. */
 static size_t rank(const struct tree *t, const struct tree_node *node, const struct probe *p, bool *ret_equal)
 {
         size_t low = 0, high = node->n;
@@ -144,11 +155,44 @@ static size_t child_of(const struct tree *t, const struct tree_node *node, const
         return is_equal || i == 0 ? i : i - 1;
 }
 
+/* --- Present entries --- */
+
+static uint64_t low_bits(size_t n)
+{
+        return ((uint64_t)1 << n) - 1;
+}
+
+/* The number of present entries among the node's first n items and below them. */
+static size_t count_first(const struct tree_node *node, size_t n)
+{
+        size_t sum = 0;
+
+        if (node->is_leaf)
+                return (size_t)__builtin_popcountll(node->present & low_bits(n));
+        for (size_t i = 0; i < n; i++)
+                sum += node->children[i].n_present;
+        return sum;
+}
+
+static void set_bit(struct tree_node *leaf, size_t i, bool is_present)
+{
+        uint64_t bit = (uint64_t)1 << i;
+
+        leaf->present = is_present ? leaf->present | bit : leaf->present & ~bit;
+}
+
+static void move_bits(struct tree_node *to, size_t at, const struct tree_node *from, size_t i, size_t n)
+{
+        uint64_t bits = from->present >> i & low_bits(n);
+
+        to->present = (to->present & ~(low_bits(n) << at)) | bits << at;
+}
+
 /* --- Nodes --- */
 
 static size_t node_bytes(bool is_leaf)
 {
-        return sizeof(struct tree_node) + (is_leaf ? 0 : MAX_ITEMS * sizeof(struct tree_node *));
+        return sizeof(struct tree_node) + (is_leaf ? 0 : MAX_ITEMS * sizeof(struct tree_child));
 }
 
 static struct tree_node *new_node(struct tree *t, bool is_leaf)
@@ -160,6 +204,7 @@ static struct tree_node *new_node(struct tree *t, bool is_leaf)
         node->is_leaf = is_leaf;
         node->n_shared = 0;
         node->next = NULL;
+        node->present = 0;
         return node;
 }
 
@@ -169,21 +214,25 @@ static void free_node(struct tree *t, struct tree_node *node)
         free(node);
 }
 
-/* Within a node, or from one to another that shares as many bytes or is rebased. */
+/* Moves items within a node, or to another node. The other node shares as many leading bytes, or the caller rebases it. */
 static void move_items(struct tree_node *to, size_t at, const struct tree_node *from, size_t i, size_t n)
 {
         memmove(&to->heads[at], &from->heads[i], n * sizeof(to->heads[0]));
         memmove(&to->entries[at], &from->entries[i], n * sizeof(to->entries[0]));
-        if (!to->is_leaf)
+        if (to->is_leaf)
+                move_bits(to, at, from, i, n);
+        else
                 memmove(&to->children[at], &from->children[i], n * sizeof(to->children[0]));
 }
 
-static void put(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e,
+static void put(const struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct store_entry *e,
                 struct tree_node *child)
 {
         move_items(node, i + 1, node, i, node->n - i);
-        if (!node->is_leaf)
-                node->children[i] = child;
+        if (node->is_leaf)
+                set_bit(node, i, t->is_by_key && e->object);
+        else
+                node->children[i] = (struct tree_child) { .node = child, .n_present = count_first(child, child->n) };
         node->n++;
         set_item(t, node, i, head, e);
 }
@@ -194,11 +243,12 @@ static void drop(struct tree_node *node, size_t i)
         move_items(node, i, node, i + 1, node->n - i);
 }
 
-/* The child's smallest item is another one. */
+/* Updates the node after its child i changed: the child's smallest item and its number of present entries. */
 static void follow_child(const struct tree *t, struct tree_node *node, size_t i)
 {
-        const struct tree_node *child = node->children[i];
+        const struct tree_node *child = node->children[i].node;
 
+        node->children[i].n_present = count_first(child, child->n);
         if (node->entries[i] != child->entries[0])
                 set_item(t, node, i, child->heads[0], child->entries[0]);
         else if (!t->is_by_key)
@@ -224,10 +274,10 @@ static struct tree_node *split(struct tree *t, struct tree_node *node, size_t at
         return right;
 }
 
-/* Puts the item at i into a node that may be full; returns the new right neighbour if it was. Where items come in ascending
- * order the full node stays full. */
-static struct tree_node *put_or_split(struct tree *t, struct tree_node *node, size_t i, uint64_t head, struct entry *e,
-                                      struct tree_node *child)
+/* Puts the item at i into a node. If the node is full, splits it and returns the new right neighbour. Items that arrive in
+ * ascending order leave full nodes behind. */
+static struct tree_node *put_or_split(struct tree *t, struct tree_node *node, size_t i, uint64_t head,
+                                      struct store_entry *e, struct tree_node *child)
 {
         struct tree_node *right;
         size_t at;
@@ -260,7 +310,7 @@ static bool insert(struct tree *t, struct tree_node *node, const struct probe *p
                 return true;
         }
         i = child_of(t, node, p);
-        if (!insert(t, node->children[i], p, &right))
+        if (!insert(t, node->children[i].node, p, &right))
                 return false;
         follow_child(t, node, i);
         if (right)
@@ -289,7 +339,7 @@ bool tree_insert(struct tree *t, struct tree_item item)
 
 /* --- Remove --- */
 
-/* Makes neighbours of which one is nearly empty equally full. */
+/* Distributes the items of two neighbours evenly, when one of them is nearly empty. */
 static void even_out(const struct tree *t, struct tree_node *left, struct tree_node *right)
 {
         size_t total = left->n + right->n, wanted = total / 2;
@@ -311,16 +361,16 @@ static void even_out(const struct tree *t, struct tree_node *left, struct tree_n
         rebase(t, right);
 }
 
-/* Sees to it that no child but the root's only one has fewer than two items: neighbours that are together no more than half full
- * become one, and one that is nearly empty is filled up from a full one. */
+/* Ensures that every child has at least two items, except the only child of the root. Two neighbours that are together at most half
+ * full are merged; a nearly empty one is merged, or filled up from its neighbour when both do not fit in one node. */
 static void merge(struct tree *t, struct tree_node *node, size_t i)
 {
-        struct tree_node *left = node->children[i], *right;
+        struct tree_node *left = node->children[i].node, *right;
         size_t total;
 
         if (i + 1 >= node->n)
                 return;
-        right = node->children[i + 1];
+        right = node->children[i + 1].node;
         total = left->n + right->n;
         if (total > MAX_ITEMS / 2 && left->n >= 2 && right->n >= 2)
                 return;
@@ -352,9 +402,9 @@ static bool remove_item(struct tree *t, struct tree_node *node, const struct pro
                 return is_equal;
         }
         i = child_of(t, node, p);
-        if (!remove_item(t, node->children[i], p))
+        if (!remove_item(t, node->children[i].node, p))
                 return false;
-        if (node->children[i]->n)
+        if (node->children[i].node->n)
                 follow_child(t, node, i);
         merge(t, node, i);
         if (i > 0)
@@ -372,7 +422,7 @@ bool tree_remove(struct tree *t, struct tree_item item)
         while (t->root && !t->root->is_leaf && t->root->n == 1) {
                 struct tree_node *root = t->root;
 
-                t->root = root->children[0];
+                t->root = root->children[0].node;
                 free_node(t, root);
         }
         if (t->n == 0) {
@@ -382,10 +432,37 @@ bool tree_remove(struct tree *t, struct tree_item item)
         return true;
 }
 
+/* Returns the change in the number of present entries below the node. */
+static int set_present(const struct tree *t, struct tree_node *node, const struct probe *p, bool is_present)
+{
+        bool is_equal, was_present;
+        size_t i;
+        int change;
+
+        if (node->is_leaf) {
+                i = rank(t, node, p, &is_equal);
+                assert(is_equal);
+                was_present = node->present >> i & 1;
+                set_bit(node, i, is_present);
+                return is_present - was_present;
+        }
+        i = child_of(t, node, p);
+        change = set_present(t, node->children[i].node, p, is_present);
+        node->children[i].n_present += (size_t)change;
+        return change;
+}
+
+void tree_set_present(struct tree *t, struct store_entry *e, bool is_present)
+{
+        struct probe p = { .key = entry_key(e), .entry = e };
+
+        set_present(t, t->root, &p, is_present);
+}
+
 static void free_nodes(struct tree *t, struct tree_node *node)
 {
         for (size_t i = 0; !node->is_leaf && i < node->n; i++)
-                free_nodes(t, node->children[i]);
+                free_nodes(t, node->children[i].node);
         free_node(t, node);
 }
 
@@ -397,7 +474,7 @@ void tree_done(struct tree *t)
         t->n = 0;
 }
 
-/* --- Look --- */
+/* --- Seek --- */
 
 static struct tree_cursor seek(const struct tree *t, const struct probe *p)
 {
@@ -405,7 +482,7 @@ static struct tree_cursor seek(const struct tree *t, const struct probe *p)
         bool is_equal;
 
         while (node && !node->is_leaf)
-                node = node->children[child_of(t, node, p)];
+                node = node->children[child_of(t, node, p)].node;
         return (struct tree_cursor) { .leaf = node, .i = node ? rank(t, node, p, &is_equal) : 0 };
 }
 
@@ -423,6 +500,22 @@ struct tree_cursor tree_seek(const struct tree *t, struct tree_item item)
         return seek(t, &p);
 }
 
+size_t tree_count_before(const struct tree *t, struct str key)
+{
+        struct probe p = { .key = key };
+        const struct tree_node *node = t->root;
+        size_t sum = 0;
+        bool is_equal;
+
+        while (node && !node->is_leaf) {
+                size_t i = child_of(t, node, &p);
+
+                sum += count_first(node, i);
+                node = node->children[i].node;
+        }
+        return node ? sum + count_first(node, rank(t, node, &p, &is_equal)) : 0;
+}
+
 bool tree_next(struct tree_cursor *c, struct tree_item *ret)
 {
         while (c->leaf && c->i >= c->leaf->n)
@@ -434,7 +527,7 @@ bool tree_next(struct tree_cursor *c, struct tree_item *ret)
         return true;
 }
 
-struct entry *tree_find(const struct tree *t, struct str key)
+struct store_entry *tree_find(const struct tree *t, struct str key)
 {
         struct tree_cursor c = tree_seek_key(t, key);
         struct tree_item item;

@@ -1,29 +1,29 @@
-/* Ordered sets of entries: B+trees, so that neither an insert nor a lookup depends on how many there are by more than a few
- * cache lines, and a walk in order is a walk along the leaves.
+/* Ordered sets of entries, as B+trees: the cost of an insert or a lookup grows by only a few cache lines with the number of
+ * entries, and a walk in order follows the leaves.
  *
- * There are trees by key, and indexes: by a number, which is a hash, and among equal numbers by the entry's address. Guarded by
- * the store's mutex. */
+ * A tree is either ordered by key, or an index. An index is ordered by a number, which is a hash, and for equal numbers by the
+ * entry's address. Guarded by the store's mutex. */
 #pragma once
 
 #include "str.h"
 
-struct entry;
+struct store_entry;
 struct tree_node;
 
 struct tree_item {
-        uint64_t head; /* the number; of no meaning in a tree by key */
-        struct entry *entry;
+        uint64_t head; /* the number; unused in a tree by key */
+        struct store_entry *entry;
 };
 
 /* Begins as { .is_by_key = ... }. */
 struct tree {
         struct tree_node *root;
         size_t n;
-        size_t n_bytes; /* of nodes */
+        size_t n_bytes; /* bytes of all nodes */
         bool is_by_key;
 };
 
-/* Where a walk is; valid until the tree changes. */
+/* The position of a walk; valid until the tree changes. */
 struct tree_cursor {
         const struct tree_node *leaf; /* NULL: at the end */
         size_t i;
@@ -31,15 +31,23 @@ struct tree_cursor {
 
 void tree_done(struct tree *t);
 
-/* False, and nothing changed, when the item is (not) there. */
+/* tree_insert returns false when the item exists, tree_remove when it does not; the tree is then unchanged. */
 bool tree_insert(struct tree *t, struct tree_item item);
 bool tree_remove(struct tree *t, struct tree_item item);
 
-/* By key: the entry, or NULL; the first entry whose key is not before `key`. */
-struct entry *tree_find(const struct tree *t, struct str key);
+/* In a tree by key an entry is present while it has an object; other entries are there only for the history. tree_insert reads this
+ * state from the entry. Code that later sets or removes the entry's object must call this function. Repeated calls are harmless. */
+void tree_set_present(struct tree *t, struct store_entry *e, bool is_present);
+
+/* The number of present entries whose keys are before this one. Costs one search. */
+size_t tree_count_before(const struct tree *t, struct str key);
+
+/* Trees by key. tree_find: the entry, or NULL. tree_seek_key: the first entry whose key is not before `key`. */
+struct store_entry *tree_find(const struct tree *t, struct str key);
 struct tree_cursor tree_seek_key(const struct tree *t, struct str key);
 
-/* In an index: the first item that is not before it. The entry may be NULL, or an address where none is any more. */
+/* In an index: the first item that is not before the given one. Its entry may be NULL, or an address that no longer holds an
+ * entry. */
 struct tree_cursor tree_seek(const struct tree *t, struct tree_item item);
 
 /* Gives the item at the cursor and moves on; false at the end. */

@@ -204,13 +204,13 @@ static struct str create(struct cluster *c, struct arena *a, const struct value 
 static struct str run_scenario(struct cluster *c, struct arena *a, const struct value *kinds,
                                const struct value *scenario, struct str name)
 {
-        const struct value *namespace, *steps = value_get(scenario, STR("steps"));
+        const struct value *ns, *steps = value_get(scenario, STR("steps"));
         struct sequence s;
         struct str wrong;
 
-        namespace = value_with(a, &value_empty_object, STR("apiVersion"), text_value(a, STR("v1")));
-        namespace = value_with(a, namespace, STR("kind"), text_value(a, STR("Namespace")));
-        wrong = create(c, a, meta_with_str(a, namespace, STR("name"), name));
+        ns = value_with(a, &value_empty_object, STR("apiVersion"), text_value(a, STR("v1")));
+        ns = value_with(a, ns, STR("kind"), text_value(a, STR("Namespace")));
+        wrong = create(c, a, meta_with_str(a, ns, STR("name"), name));
         sequence_init(&s, a, c);
         for (size_t i = 0; i < value_count(steps) && wrong.n == 0; i++) {
                 wrong = do_step(&s, whole_step(a, kinds, value_item(steps, i), name));

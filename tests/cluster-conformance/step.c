@@ -106,7 +106,7 @@ static struct str resolved_text(const struct sequence *s, const struct value *st
 static struct object_key key_of(const struct value *step)
 {
         struct str of = text(step, "of"), api_version = of;
-        struct object_key key = { .namespace = text(step, "ns"), .name = text(step, "name") };
+        struct object_key key = { .ns = text(step, "ns"), .name = text(step, "name") };
         const char *space = of.n ? memchr(of.p, ' ', of.n) : NULL;
 
         if (!space)
@@ -161,8 +161,13 @@ static const struct {
         const char *name;
         enum write_verb verb;
 } verbs[] = {
-        { "create", WRITE_CREATE },     { "update", WRITE_UPDATE }, { "json", WRITE_JSON_PATCH },
-        { "merge", WRITE_MERGE_PATCH }, { "apply", WRITE_APPLY },   { "delete", WRITE_DELETE },
+        { "create", WRITE_CREATE },
+        { "update", WRITE_UPDATE },
+        { "json", WRITE_JSON_PATCH },
+        { "merge", WRITE_MERGE_PATCH },
+        { "strategic", WRITE_STRATEGIC_PATCH },
+        { "apply", WRITE_APPLY },
+        { "delete", WRITE_DELETE },
 };
 
 static bool find_verb(struct str op, enum write_verb *ret)
@@ -175,13 +180,16 @@ static bool find_verb(struct str op, enum write_verb *ret)
         return false;
 }
 
+/* The user of the real API's tests (tests/interop/kube-peer.sh). */
 static struct run run_of(struct sequence *s, struct str_list *warnings)
 {
+        static const struct str groups[] = { STR_INIT("system:masters"), STR_INIT("system:authenticated") };
+
         str_list_init(warnings, s->arena);
         return (struct run) {
                 .arena = s->arena,
                 .deadline = deadline_after_ms(WAIT_MS),
-                .user = { .name = STR("admin") },
+                .user = { .name = STR("admin"), .uid = STR("1"), .groups = groups, .n_groups = ARRAY_SIZE(groups) },
                 .cause = STR("a step of a sequence"),
                 .warnings = warnings,
         };
@@ -345,7 +353,7 @@ static struct value list_value(struct arena *a, const struct object_list *list)
                 object_builder_add(&metadata, STR("remainingItemCount"), value_of_int(list->remaining));
         array_builder_init(&items, a, list->n);
         for (size_t i = 0; i < list->n; i++)
-                array_builder_add(&items, *list->values[i]);
+                array_builder_add(&items, *object_list_value(list, i, a));
         object_builder_init(&b, a, 2);
         object_builder_add(&b, STR("metadata"), object_builder_finish(&metadata));
         object_builder_add(&b, STR("items"), array_builder_finish(&items));
@@ -359,16 +367,16 @@ static int make_list(struct result *r, const struct value *step, struct run *run
         struct object_key key = key_of(step);
         struct selectors selectors;
         struct list_request req;
-        struct write_request delete = { .verb = WRITE_DELETE,
-                                        .propagation = propagation_of(step),
-                                        .is_dry_run = flag(step, "dryRun") };
+        struct write_request deletion = { .verb = WRITE_DELETE,
+                                          .propagation = propagation_of(step),
+                                          .is_dry_run = flag(step, "dryRun") };
         int result = parse_selectors(s, step, &selectors, err);
 
         if (result < 0)
                 return result;
         req = (struct list_request) {
                 .gvk = key.gvk,
-                .namespace = key.namespace,
+                .ns = key.ns,
                 .labels = selectors.with_labels,
                 .fields = selectors.with_fields,
                 .limit = (size_t)value_int(value_get(step, STR("limit")), 0),
@@ -378,7 +386,7 @@ static int make_list(struct result *r, const struct value *step, struct run *run
         };
         if (str_equal(text(step, "op"), STR("list")))
                 return cluster_list(s->cluster, run, &req, ret, err);
-        return cluster_delete_collection(s->cluster, run, &req, &delete, ret, err);
+        return cluster_delete_collection(s->cluster, run, &req, &deletion, ret, err);
 }
 
 static const struct value *do_list(struct result *r, const struct value *step, struct run *run)
@@ -412,7 +420,7 @@ static void do_watch(struct result *r, const struct value *step, struct run *run
         *w = (struct sequence_watch) { .next = s->watches, .name = text(step, "watch") };
         req = (struct watch_request) {
                 .gvk = key.gvk,
-                .namespace = key.namespace,
+                .ns = key.ns,
                 .labels = selectors.with_labels,
                 .fields = selectors.with_fields,
                 .resource_version = resolved_text(s, step, "version"),
@@ -467,8 +475,11 @@ static bool next_event(struct sequence *s, struct sequence_watch *w, struct run 
         _cleanup_err_ struct err err = { 0 };
         struct watch_event e = { 0 };
         struct value v;
-        int r = watch_next(w->watch, run, &e, &err);
+        int r;
 
+        do
+                r = watch_next(w->watch, run, &e, &err);
+        while (r >= 0 && e.type == WATCH_BOOKMARK && !e.ends_initial); /* a clock sends these between any two events */
         if (r == ERR_CLOSED || r == ERR_TIMEOUT) {
                 array_builder_add(events, event_value(s->arena, r == ERR_CLOSED ? "CLOSED" : "NOTHING", NULL));
                 return false;

@@ -20,6 +20,12 @@ report() {
         head -c 2000 "$work/err" | sed 's/^/# /'
 }
 
+# skip NAME WHY: one TAP line for a case that is left out.
+skip() {
+        number=$((number + 1))
+        echo "ok $number - $1 # SKIP $2"
+}
+
 # run COMMAND...: keeps status, $work/out and $work/err.
 run() {
         status=0
@@ -40,17 +46,25 @@ complains() {
         report "$1" $?
 }
 
+# has_text FILE TEXT: the file holds the text, all of its lines one behind the other. (grep would take each line for another text.)
+has_text() {
+        case $(tr -d '\000' <"$1") in
+        *"$2"*) return 0 ;;
+        esac
+        return 1
+}
+
 # mentions NAME STATUS TEXT: standard error holds TEXT.
 mentions() {
         printf '%s\n' "$3" >"$work/expected"
-        [ "$status" = "$2" ] && grep -qF -- "$3" "$work/err"
+        [ "$status" = "$2" ] && has_text "$work/err" "$3"
         report "$1" $?
 }
 
 # holds NAME STATUS TEXT: standard output holds TEXT.
 holds() {
         printf '%s\n' "$3" >"$work/expected"
-        [ "$status" = "$2" ] && grep -qF -- "$3" "$work/out"
+        [ "$status" = "$2" ] && has_text "$work/out" "$3"
         report "$1" $?
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A real Kubernetes API: etcd, kube-apiserver and, if asked for, the controller manager with garbage collection and namespace deletion
-# alone. Source it from a bash script at the top of the tree; or run it, and it runs a command with such an API around it:
+# alone, or those in KUBE_CONTROLLERS. Source it from a bash script at the top of the tree; or run it, and it runs a command with such an API around it:
 #   tests/interop/kube-peer.sh [--controllers] COMMAND...
 #
 # kube_start [--controllers] [FLAGS OF kube-apiserver...]
@@ -10,7 +10,10 @@
 #     KUBE_NOBODY   the token of nobody, who is in no group and has no right
 #     KUBE_CA       the file with the authority that signed the server's certificate, which is for localhost and 127.0.0.1
 #     KUBECONFIG    the same for kubectl, whose path is in KUBECTL
+#     KUBE_BEGAN    when the first server was started, in seconds
 #     KUBE_DIR      the directory of all this; the servers' logs are DIR/*.log
+#   KUBE_SPACE is the directory below which DIR is made; what is in it then survives a loss of power, as on a real machine. Without it DIR is in
+#   memory and nothing is synced.
 #   Not in a subshell: the servers end with the shell that started them, however that ends.
 # kube_stop
 #   Ends the servers and removes the directory. The script's exit does so too, unless it sets its EXIT trap after kube_start.
@@ -57,7 +60,7 @@ CONFIG
 kube_files() {
         local space=${TMPDIR:-/tmp}
         [ ! -w /dev/shm ] || space=/dev/shm
-        KUBE_DIR=$(mktemp -d "$space/kube.XXXXXX")
+        KUBE_DIR=$(mktemp -d "${KUBE_SPACE:-$space}/kube.XXXXXX")
         KUBE_CA=$KUBE_DIR/server/ca.crt
         KUBECONFIG=$KUBE_DIR/kubeconfig
         KUBE_TOKEN=$(openssl rand -hex 16)
@@ -94,7 +97,10 @@ kube_start() {
         KUBECTL=$kube_kubectl
         kube_files
         export KUBE_URL KUBE_TOKEN KUBE_NOBODY KUBE_CA KUBE_DIR KUBECONFIG KUBECTL
-        kube_serve etcd "$kube_etcd" --name peer --data-dir "$KUBE_DIR/etcd" --unsafe-no-fsync --log-level warn \
+        local sync=--unsafe-no-fsync
+        [ -z "${KUBE_SPACE-}" ] || sync=
+        KUBE_BEGAN=$(date +%s.%N)
+        kube_serve etcd "$kube_etcd" --name peer --data-dir "$KUBE_DIR/etcd" $sync --log-level warn \
                 --listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
                 --listen-peer-urls "$members" --initial-advertise-peer-urls "$members" --initial-cluster "peer=$members"
         kube_await etcd curl -sf "$etcd/health"
@@ -111,8 +117,8 @@ kube_start() {
 kube_controllers() {
         free_port
         kube_serve kube-controller-manager "$kube_kube_controller_manager" --kubeconfig "$KUBECONFIG" --leader-elect=false \
-                --bind-address 127.0.0.1 --secure-port "$port" --cert-dir "$KUBE_DIR" \
-                --controllers garbage-collector-controller,namespace-controller
+                --bind-address 127.0.0.1 --secure-port "$port" --cert-dir "$KUBE_DIR" --root-ca-file "$KUBE_CA" \
+                --controllers "${KUBE_CONTROLLERS:-garbage-collector-controller,namespace-controller}"
         kube_await kube-controller-manager curl -skf "https://127.0.0.1:$port/healthz"
 }
 

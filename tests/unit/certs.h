@@ -1,4 +1,4 @@
-/* Certificates for tests, made on the spot: an authority, and P-256 certificates that it signs, as tls.crt, tls.key and ca.crt in a
+/* Makes certificates for tests: an authority, and P-256 certificates that it signs, as tls.crt, tls.key and ca.crt in a
  * directory. */
 #pragma once
 
@@ -30,7 +30,7 @@ static inline void add_extension(X509 *x, X509 *issuer, int nid, const char *val
         X509_EXTENSION_free(e);
 }
 
-/* valid_s: from now on; negative: expired that long ago. */
+/* valid_s: seconds from now; negative: expired that long ago. */
 static inline X509 *new_certificate(EVP_PKEY *key, const char *name, const struct authority *by, long valid_s)
 {
         static _Atomic long serial = 1;
@@ -83,7 +83,7 @@ static inline void publish(FILE *f, const char *directory, const char *name, con
         ASSERT(rename(path, final) == 0);
 }
 
-/* Writes the authorities that are trusted; the second may be NULL. */
+/* Writes the trusted authorities to ca.crt; the second may be NULL. */
 static inline void write_authorities(const char *directory, const struct authority *a, const struct authority *b)
 {
         char path[512];
@@ -95,7 +95,8 @@ static inline void write_authorities(const char *directory, const struct authori
         publish(f, directory, "ca.crt", path);
 }
 
-/* Writes a certificate for the alternative names (`DNS:x,IP:127.0.0.1`) by one authority, trusting another (NULL: as before). */
+/* Writes a certificate for the alternative names (`DNS:x,IP:127.0.0.1`), signed by one authority, and trusts another one (NULL:
+ * ca.crt is not changed). */
 static inline void write_certificate(const char *directory, const char *names, const struct authority *by,
                                      const struct authority *trusted, long valid_s)
 {

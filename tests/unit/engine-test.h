@@ -1,5 +1,5 @@
-/* What the tests of the engine share: a store with an XRD, kinds to compose, Compositions whose functions answer what the test says,
- * and composites, reconciled through a cluster that counts and fails (faulty-cluster.h). */
+/* Shared by the tests of the engine: a store with an XRD, kinds to compose, Compositions whose functions return answers that the
+ * test sets, and composites. They are reconciled through a cluster that counts calls and injects faults (faulty-cluster.h). */
 #pragma once
 
 #include <stdarg.h>
@@ -35,14 +35,14 @@ static struct registry *registry;
 static struct run run;
 static struct composite_type type;
 static struct reconcile_options options;
-static struct object_key key; /* of the composite that is reconciled */
+static struct object_key key; /* of the composite to reconcile */
 static enum scope scope;
-static struct sim_clock test_clock; /* every run is in another second */
+static struct sim_clock test_clock; /* advances by more than a second for every run */
 
-/* What steps answer, as YAML of a RunFunctionResponse; NULL: what they were given. */
+/* The answers of the steps, as YAML of a RunFunctionResponse; NULL: the step returns the desired state it was given. */
 static const char *answers[MAX_STEPS];
-static int failing_step = -1; /* its call is an error */
-static int fatal_step = -1;   /* it adds a fatal result */
+static int failing_step = -1; /* the call of this step fails */
+static int fatal_step = -1;   /* this step adds a fatal result */
 static size_t n_calls_of_functions;
 static size_t n_seen_details; /* connection details in the last request */
 
@@ -171,7 +171,7 @@ static inline int run_scripted(struct run *r, struct fn_request *req, struct fn_
                 v = value_with(r->arena, &value_empty_object, STR("response"), v);
                 req->input = (struct fn_struct) { .value = v };
                 ASSERT(function_dummy.run(r, req, rsp, err) >= 0);
-                if (has_no_ttl) /* merging a zero changes nothing */
+                if (has_no_ttl) /* function-dummy merges the answer, and merging a zero changes nothing */
                         rsp->ttl_ns = 0;
         } else {
                 fn_response_init(rsp, req);
@@ -185,7 +185,7 @@ static const struct builtin_function scripted = { .name = "scripted", .run = run
 
 /* --- Compositions --- */
 
-/* A Composition whose steps are first, first + 1, ...; extra is merged into it. */
+/* Creates a Composition with the steps first, first + 1, ...; extra is merged into it. */
 static inline const struct value *make_composition(const char *name, int first, int n_steps, const char *extra)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -226,7 +226,7 @@ static inline void use_composite(const char *name)
 {
         key = (struct object_key) {
                 .gvk = { STR("example.org"), STR("v1"), STR("App") },
-                .namespace = scope == SCOPE_NAMESPACED ? STR("default") : STR(""),
+                .ns = scope == SCOPE_NAMESPACED ? STR("default") : STR(""),
                 .name = arena_copy(&arena, str_from(name)),
         };
 }
@@ -238,13 +238,12 @@ static inline struct composite make_composite(const char *name, const char *spec
         use_composite(name);
         buf_appendf(&b, "{apiVersion: example.org/v1, kind: App, metadata: {name: %s%s}, spec: %s}", name,
                     scope == SCOPE_NAMESPACED ? ", namespace: default" : "", spec);
-        return (struct composite) { create(yaml(arena_cstring(&arena, buf_to_arena(&b, &arena)))),
-                                    scope == SCOPE_LEGACY };
+        return (struct composite) { create(yaml(arena_cstring(&arena, buf_to_arena(&b, &arena)))), type.places };
 }
 
 static inline struct composite composite(void)
 {
-        return (struct composite) { get(&key), scope == SCOPE_LEGACY };
+        return (struct composite) { get(&key), type.places };
 }
 
 static inline struct condition condition(const char *name)
@@ -255,7 +254,7 @@ static inline struct condition condition(const char *name)
         return c;
 }
 
-/* --- The world --- */
+/* --- Set-up --- */
 
 static inline void set_up(enum scope s, const char *definition_patch)
 {
@@ -342,12 +341,13 @@ static inline void set_up(enum scope s, const char *definition_patch)
         create(yaml(table));
         type = (struct composite_type) {
                 .gvk = { STR("example.org"), STR("v1"), STR("App") },
-                .is_legacy = s == SCOPE_LEGACY,
+                .places = s == SCOPE_LEGACY ? &places_legacy : &places_modern,
                 .xrd = xrd,
         };
         options = (struct reconcile_options) {
                 .cluster = &faulty.cluster,
-                .registry = registry,
+                .policies = &reconcile_policies_controller,
+                .steps.registry = registry,
                 .type = &type,
                 .is_realtime = true,
         };
@@ -363,10 +363,19 @@ static inline void tear_down(void)
 
 /* --- Reconciling --- */
 
+/* With WEFT_LATE_READS=1 a run sees only the objects from before its start and its own writes: the cluster promises no more. */
 static inline int reconcile(struct reconcile_result *ret, struct err *err)
 {
+        const char *late = getenv("WEFT_LATE_READS");
+        int r;
+
+        if (late && *late && !faulty.late.store)
+                late_begin(&faulty.late, store, store_version(store), 0);
         sim_clock_advance(&test_clock, 1100000000);
-        return composite_reconcile(&run, &options, &key, ret, err);
+        r = composite_reconcile(&run, &options, &key, ret, err);
+        if (late && *late && !faulty.late.catches_up)
+                faulty.late = (struct late_reads) { 0 };
+        return r;
 }
 
 static inline struct reconcile_result reconcile_ok(void)
@@ -391,7 +400,7 @@ static inline struct reconcile_result reconcile_error(const char *message)
         return result;
 }
 
-/* `Normal Reason: message` lines; for the claim with its words behind ` -> `. */
+/* The events as lines `Normal Reason: message`; an event for the claim too has the claim's message after ` -> `. */
 static inline const char *events_text(const struct reconcile_result *result)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -408,7 +417,7 @@ static inline const char *events_text(const struct reconcile_result *result)
         return arena_cstring(&arena, buf_to_arena(&b, &arena));
 }
 
-/* `Type=Status/Reason: message` lines in order. */
+/* The conditions as lines `Type=Status/Reason: message`, in order. */
 static inline const char *conditions_text(const struct value *object)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);

@@ -1,14 +1,15 @@
-/* A cluster in front of another that counts what is asked of it and fails where it is told to. */
+/* A cluster in front of another one: counts the calls, injects faults, and can show writes of others late. */
 #pragma once
 
 #include "cluster.h"
+#include "late-reads.h"
 
 enum fault_mode {
         FAULT_NONE,
         FAULT_BEFORE,   /* the call is not made */
-        FAULT_AFTER,    /* the call is made, its answer is lost */
-        FAULT_CONFLICT, /* somebody was faster */
-        FAULT_CRASH,    /* the answer is lost, and nothing that follows is done */
+        FAULT_AFTER,    /* the call is made, but returns an error */
+        FAULT_CONFLICT, /* a write fails with a conflict */
+        FAULT_CRASH,    /* like FAULT_AFTER, and all later calls fail too */
         _FAULT_MODES,
 };
 
@@ -22,16 +23,17 @@ struct counted_write {
 struct faulty_cluster {
         struct cluster cluster;
         struct cluster *inner;
-        struct arena *arena; /* of the record of writes */
+        struct arena *arena; /* of the recorded writes */
         enum fault_mode mode;
-        size_t at; /* which call fails, or which write; counts from 1 */
+        size_t at; /* the call that fails, or the write; counts from 1 */
         size_t n_calls;
         size_t n_writes;
         bool has_fired;
-        struct counted_write writes[256];                      /* the first of them */
+        struct counted_write writes[256];                      /* the first 256 */
         void (*before_write)(const struct write_request *req); /* called first; may be NULL */
-        const char *missing_kind;                              /* the API does not have it; NULL: it has all */
-        const char *denied_verbs; /* what nobody may do: `create update`; NULL: nothing is denied */
+        const char *missing_kind;                              /* a kind that the API does not have; NULL: none */
+        struct late_reads late;
+        const char *denied_verbs; /* verbs that are denied: `create update`; NULL: none */
 };
 
 static inline void faulty_reset(struct faulty_cluster *f, enum fault_mode mode, size_t at)
@@ -50,7 +52,8 @@ static inline int injected(struct faulty_cluster *f, struct err *err)
         return f->mode == FAULT_CONFLICT ? status_modified(err, &subject) : err_set(err, ERR_FAILED, "injected");
 }
 
-/* What a failure does shows at writes; before a call it is tried at all of them, where it ends the run. */
+/* The number that is compared with `at`. FAULT_BEFORE counts all calls, because each can end the run; the other modes count writes,
+ * where a fault has an effect. */
 static inline size_t position(const struct faulty_cluster *f)
 {
         return f->mode == FAULT_BEFORE ? f->n_calls : f->n_writes;
@@ -114,15 +117,30 @@ static inline int faulty_get(struct cluster *c, struct run *run, const struct ge
         struct faulty_cluster *f = faulty_of(c);
 
         return FAULTY_CALL(f, err, false,
-                           is_missing(f, req->key.gvk) ? no_such_kind(err) : cluster_get(f->inner, run, req, ret, err));
+                           is_missing(f, req->key.gvk) ? no_such_kind(err)
+                           : f->late.store             ? late_get(&f->late, f->inner, run, req, ret, err)
+                                                       : cluster_get(f->inner, run, req, ret, err));
 }
 
-static inline int faulty_list(struct cluster *c, struct run *run, const struct list_request *req,
-                              struct object_list *ret, struct err *err)
+/* A list is one call, with any number of batches. */
+static inline int faulty_list_begin(struct cluster *c, struct run *run, const struct list_request *req,
+                                    struct list_cursor **ret, struct err *err)
 {
         struct faulty_cluster *f = faulty_of(c);
 
-        return FAULTY_CALL(f, err, false, cluster_list(f->inner, run, req, ret, err));
+        return FAULTY_CALL(f, err, false,
+                           f->late.store ? late_list_begin(&f->late, f->inner, run, req, ret, err)
+                                         : cluster_list_begin(f->inner, run, req, ret, err));
+}
+
+static inline int write_and_note(struct faulty_cluster *f, struct run *run, const struct write_request *req,
+                                 struct write_result *ret, struct err *err)
+{
+        int r = cluster_write(f->inner, run, req, ret, err);
+
+        if (r >= 0)
+                late_note(&f->late, f->arena, req, ret);
+        return r;
 }
 
 static inline int faulty_write(struct cluster *c, struct run *run, const struct write_request *req,
@@ -140,8 +158,7 @@ static inline int faulty_write(struct cluster *c, struct run *run, const struct 
                         .cause = arena_copy(f->arena, run->cause),
                 };
         return FAULTY_CALL(f, err, true,
-                           is_missing(f, req->key.gvk) ? no_such_kind(err)
-                                                       : cluster_write(f->inner, run, req, ret, err));
+                           is_missing(f, req->key.gvk) ? no_such_kind(err) : write_and_note(f, run, req, ret, err));
 }
 
 static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)
@@ -152,6 +169,26 @@ static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk
                 return err_set(err, ERR_NOT_FOUND, "no matches for kind \"%.*s\" in version \"%.*s/%.*s\"",
                                STR_ARG(gvk.kind), STR_ARG(gvk.group), STR_ARG(gvk.version));
         return fails_before(f, false) ? injected(f, err) : f->inner->ops->kind(f->inner, run, gvk, ret, err);
+}
+
+static inline int faulty_resource(struct cluster *c, struct run *run, struct gvr gvr, struct kind **ret,
+                                  struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+
+        return fails_before(f, false) ? injected(f, err) : f->inner->ops->resource(f->inner, run, gvr, ret, err);
+}
+
+static inline int faulty_kinds(struct cluster *c, struct run *run, struct kind_list *ret, struct err *err)
+{
+        struct faulty_cluster *f = faulty_of(c);
+
+        return FAULTY_CALL(f, err, false, cluster_kinds(f->inner, run, ret, err));
+}
+
+static inline uint64_t faulty_kinds_version(struct cluster *c)
+{
+        return cluster_kinds_version(faulty_of(c)->inner);
 }
 
 static inline int faulty_may(struct cluster *c, struct run *run, const struct access_request *req, bool *ret,
@@ -172,9 +209,12 @@ static inline void faulty_init(struct faulty_cluster *f, struct cluster *inner, 
 {
         static const struct cluster_ops ops = {
                 .get = faulty_get,
-                .list = faulty_list,
+                .list_begin = faulty_list_begin,
                 .write = faulty_write,
                 .kind = faulty_kind,
+                .resource = faulty_resource,
+                .kinds = faulty_kinds,
+                .kinds_version = faulty_kinds_version,
                 .may = faulty_may,
                 .free = faulty_free,
         };

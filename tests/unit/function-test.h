@@ -1,6 +1,6 @@
-/* What the tests of built-in functions share: a case is an input, the rest of a request and the response it must get, all as YAML of
- * the protobuf messages. A response that says nothing of meta has the usual TTL. Each case runs twice: on the bytes of the wire, and
- * on values in which integral numbers are ints, as objects of a cluster have them. */
+/* Shared by the tests of built-in functions. A case is an input, the rest of a request and the expected response, all as YAML of
+ * the protobuf messages. A response without meta gets the usual TTL. Each case runs twice: on the bytes of the wire, and on values
+ * in which integral numbers are ints, as in objects of a cluster. */
 #pragma once
 
 #include "kube-test.h"
@@ -89,7 +89,7 @@ static inline void read_request(struct arena *a, const struct function_case *c, 
                 settle_request(a, ret);
 }
 
-/* Runs it; what it returned is the answer. */
+/* Runs the function; *ret is its response. */
 static inline int call_function(struct arena *a, const char *function, const struct function_case *c, bool as_values,
                                 const struct value **ret, struct err *err)
 {
@@ -109,7 +109,8 @@ static inline int call_function(struct arena *a, const char *function, const str
         return 0;
 }
 
-/* As a text to compare: with the TTL that every response has, in the form that the messages give it. */
+/* The expected response as text to compare: with the TTL that every response has, and in the form that a message has after encoding
+ * and decoding. */
 static inline struct str wanted_response(struct arena *a, const struct function_case *c)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -140,7 +141,7 @@ static inline void check_cases(const char *function, const struct function_case 
 
 #define CHECK_CASES(function, cases) check_cases((function), (cases), ARRAY_SIZE(cases))
 
-/* The response of a case is the one result, fatal, besides what the request had; its text is in `response`. */
+/* Each response must have exactly one result, which is fatal; its message is in `response`. */
 static inline void check_fatal(const char *function, const struct function_case *cases, size_t n)
 {
         for (size_t i = 0; i < n; i++) {

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* What the handlers saw, in all servers of the process. */
+/* Counted by the handlers, in all servers of the process. */
 static _Atomic int n_hanging, n_canceled;
 
 static inline enum grpc_status echo(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
@@ -51,7 +51,7 @@ static inline enum grpc_status slow(void *context, struct grpc_request *request,
         return GRPC_OK;
 }
 
-/* Triggers the client's own cancel token, whose address (with a reference) is the message; then waits as hang does. */
+/* Triggers the client's own cancel token, whose address (with a reference) is the message; then waits like hang. */
 static inline enum grpc_status cancel_me(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
 {
         struct cancel *cancel;
@@ -63,7 +63,7 @@ static inline enum grpc_status cancel_me(void *context, struct grpc_request *req
         return hang(context, request, ret, err);
 }
 
-/* Answers with as many bytes as the request says. */
+/* Returns as many bytes as the number in the request. */
 static inline enum grpc_status give(void *context, struct grpc_request *request, struct buf *ret, struct err *err)
 {
         size_t n = 0;

@@ -1,5 +1,5 @@
-/* One side of an HTTP connection on a loop of its own, over a socket pair whose other end the test has in its hands. The test's
- * thread asks; what the connection tells is kept for it to look at. */
+/* One side of an HTTP connection on its own loop, over a socket pair; the test holds the other end. The test's thread sends
+ * requests; the events of the connection are stored for the test to check. */
 #pragma once
 
 #include "connection.h"
@@ -10,24 +10,24 @@
 struct side {
         struct loop *loop;
         struct http_connection *http;
-        int fd; /* the other end */
+        int fd; /* the test's end */
         struct http_connection_options options;
         bool is_h2;
         _Atomic int n_drained, n_slots;
         struct completion closed;
-        char error[256]; /* once closed: why */
+        char error[256]; /* the reason, after it is closed */
 };
 
-/* A request, and what became of it. Loop thread only until done. */
+/* A request and its result. Loop thread only until done. */
 struct ask {
         struct exchange *ex;
         struct completion done;
         _Atomic size_t n_body;
         _Atomic int n_rooms;
         _Atomic bool has_ended;
-        bool holds_back; /* consumes nothing by itself */
+        bool holds_back; /* does not consume the body */
         int status;
-        struct buf body; /* up to 64 KiB of it */
+        struct buf body; /* the first 64 KiB */
         struct buf fields, trailers;
         char error[256];
         enum http_reset reset;
@@ -148,7 +148,7 @@ static inline void open_side(void *arg)
         stream_from_fd(s->loop, pair[0], 20000, &side_stream_callbacks, s);
 }
 
-/* A client connection with short times. options may be NULL. */
+/* Opens a client connection with short timeouts. options may be NULL. */
 static inline void side_init(struct side *s, bool is_h2, const struct http_connection_options *options)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -200,7 +200,7 @@ static inline void begin_ask(void *arg)
                 exchange_finish(b->ask->ex, NULL);
 }
 
-/* Begins a request. body.p NULL: none; has_more: more of it follows. */
+/* Begins a request. body.p NULL: no body; has_more: more of the body follows. */
 static inline void ask_begin(struct side *s, struct ask *a, const char *method, struct str body, bool has_more)
 {
         struct begin b = {
@@ -246,7 +246,7 @@ static inline void side_wait_closed(struct side *s)
         ASSERT_INT(completion_wait(&s->closed, deadline_after_ms(20000), NULL), 0);
 }
 
-/* Until a condition holds; what it looks at is atomic. */
+/* Waits until a condition holds; it must read only atomic variables. */
 #define WAIT_UNTIL(condition)                                      \
         do {                                                       \
                 for (int _i = 0; _i < 20000 && !(condition); _i++) \

@@ -1,4 +1,4 @@
-/* What the tests of objects share: values from JSON text, and comparing them with JSON text. */
+/* Shared by the tests of objects: makes values from JSON text and compares values with JSON text. */
 #pragma once
 
 #include "test.h"
@@ -24,7 +24,7 @@ static inline struct str to_json(struct arena *a, const struct value *v)
         return text;
 }
 
-/* v is the value that the JSON text says; order of members aside. */
+/* v equals the value of the JSON text; the order of members does not matter. */
 #define ASSERT_JSON(a, v, text) ASSERT_STR(to_json((a), (v)), to_json((a), from_json((a), (text))))
 #define ASSERT_JSON_CASE(what, a, v, text) \
         ASSERT_STR_CASE(what, to_json((a), (v)), to_json((a), from_json((a), (text))))

@@ -1,4 +1,4 @@
-/* Raw sockets, and HTTP/2 frames by hand: peers that do what no library would. */
+/* Raw sockets and handmade HTTP/2 frames: for peers that behave as no library does. */
 #pragma once
 
 #include "arena.h"
@@ -28,7 +28,7 @@ enum {
         RAW_END_HEADERS = 4,
 };
 
-/* Takes a port of 127.0.0.1 that the system chooses. Until it listens, connections are refused. */
+/* Binds a port of 127.0.0.1 that the system chooses. Connections are refused until the socket listens. */
 static inline int raw_bind(struct address *ret)
 {
         _cleanup_err_ struct err err = { 0 };
@@ -84,7 +84,7 @@ static inline void raw_say(int fd, struct str text)
         }
 }
 
-/* Everything until the peer closes, or until `until` has come. */
+/* Reads until the peer closes, or until `until` is in the text; returns everything read. */
 static inline struct str raw_hear(int fd, const char *until, struct arena *a)
 {
         _cleanup_buf_ struct buf b = BUF_INIT(0);
@@ -104,7 +104,7 @@ static inline struct str raw_hear(int fd, const char *until, struct arena *a)
         return arena_copy(a, buf_str(&b));
 }
 
-/* As much as the peer can be made to send or take without anybody at the other end; the number of bytes. */
+/* Sends until the socket takes no more for patience_ms, or `most` bytes are sent; returns the number of bytes. */
 static inline size_t raw_fill(int fd, const char *block, size_t n, size_t most, int patience_ms)
 {
         size_t total = 0;
@@ -149,7 +149,7 @@ static inline void raw_send_frame(int fd, int type, int flags, uint32_t id, stru
         raw_say(fd, buf_str(&b));
 }
 
-/* HPACK: a literal field that is not kept. Name and value are shorter than 127 bytes. */
+/* HPACK: a literal field without indexing. Name and value are shorter than 127 bytes. */
 static inline void raw_field(struct buf *b, const char *name, const char *value)
 {
         ASSERT(strlen(name) < 127 && strlen(value) < 127);
@@ -160,7 +160,7 @@ static inline void raw_field(struct buf *b, const char *name, const char *value)
         buf_append_str(b, str_from(value));
 }
 
-/* HEADERS with `name: value` lines. */
+/* Sends HEADERS with these fields: names and values in turn, ends with NULL. */
 static inline void raw_send_headers(int fd, uint32_t id, int flags, const char *const *pairs)
 {
         _cleanup_buf_ struct buf block = BUF_INIT(0);
@@ -182,7 +182,7 @@ static inline struct str raw_u32(char into[4], uint32_t n)
 struct raw_frame {
         uint8_t type, flags;
         uint32_t id;
-        struct str payload; /* valid until the next is read */
+        struct str payload; /* valid until the next frame is read */
 };
 
 /* The reading side of an HTTP/2 peer. */
@@ -192,7 +192,7 @@ struct raw_peer {
         size_t n_taken;
         bool is_server; /* the other side begins with the preface */
         bool had_preface;
-        unsigned n_pings; /* that were read */
+        unsigned n_pings; /* read so far */
 };
 
 static inline void raw_peer_init(struct raw_peer *p, int fd, bool is_server)
@@ -207,7 +207,7 @@ static inline void raw_peer_done(struct raw_peer *p)
         close(p->fd);
 }
 
-/* Reads until n bytes are there; false at the end. */
+/* Reads until n bytes are buffered; false at the end of the stream. */
 static inline bool raw_need(struct raw_peer *p, size_t n)
 {
         char block[16 << 10];
@@ -259,13 +259,13 @@ static inline bool raw_next(struct raw_peer *p, struct raw_frame *ret)
         return true;
 }
 
-/* Whether there is something to read, soon. */
+/* Whether there is something to read within timeout_ms. */
 static inline bool raw_has_more(const struct raw_peer *p, int timeout_ms)
 {
         return p->in.n > p->n_taken || raw_is_readable(p->fd, timeout_ms);
 }
 
-/* Skips to the next frame of the type; false at the end. */
+/* Skips to the next frame of the type; false at the end of the stream. */
 static inline bool raw_find(struct raw_peer *p, int type, struct raw_frame *ret)
 {
         while (raw_next(p, ret))

@@ -1,4 +1,4 @@
-/* What this process holds: for tests that nothing is left behind and nothing grows. */
+/* Counts resources of this process, for tests that nothing leaks and nothing grows. */
 #pragma once
 
 #include <dirent.h>
@@ -7,7 +7,7 @@
 #include "test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/* Of <sanitizer/allocator_interface.h>, which not every compiler's package has. */
+/* From <sanitizer/allocator_interface.h>, which not every compiler package has. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 #define HEAP_IS_SANITIZED 1
 #endif
@@ -26,7 +26,7 @@ static inline int count_entries(const char *directory)
 
 static inline int count_fds(void)
 {
-        return count_entries("/proc/self/fd") - 1; /* the one that counts */
+        return count_entries("/proc/self/fd") - 1; /* without the fd of this opendir */
 }
 
 static inline int count_threads(void)

@@ -1,4 +1,4 @@
-/* What tests of steps have in common: a store with what steps ask for, and a registry of functions. */
+/* Shared by the tests of steps: a store with the resources that steps request, and a registry of functions. */
 #pragma once
 
 #include "values.h"

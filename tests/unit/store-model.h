@@ -1,5 +1,6 @@
-/* Writers and watchers that check each other, for simulation and stress: counters that are read and written back, objects that
- * come and go, owners whose dependents follow. A watcher keeps a mirror and refuses what cannot follow from it. */
+/* Writers and watchers that check each other, for simulation and stress tests. Writers increment counters by read and write, create
+ * and delete objects, and create owners with dependents. A watcher keeps a mirror and fails on an event that cannot follow from
+ * it. */
 #pragma once
 
 #include "store-test.h"
@@ -11,7 +12,7 @@
 #define MODEL_COUNTERS 3
 #define MODEL_NAMES    6
 
-/* In a simulation a failed check has to end that, not the test's own thread. */
+/* In a simulation a failed check must end the simulation, not the test's own thread. */
 #define CHECK(condition)                                              \
         do {                                                          \
                 if (!(condition))                                     \
@@ -29,9 +30,9 @@ _Noreturn static inline void check_failed(const char *file, int line, const char
 struct model {
         struct store *store;
         struct cluster *cluster;
-        _Atomic uint64_t increments[MODEL_COUNTERS]; /* that succeeded */
+        _Atomic uint64_t increments[MODEL_COUNTERS]; /* successful ones */
         _Atomic uint64_t n_operations;
-        uint64_t wanted_operations; /* of each writer */
+        uint64_t wanted_operations; /* by each writer */
 };
 
 struct writer {
@@ -46,7 +47,9 @@ struct mirror {
         struct map objects; /* name -> struct seen */
         uint64_t last_version;
         uint64_t n_events;
-        bool is_selective; /* only what is labelled `on` */
+        bool is_selective; /* watches only objects with the label `on` */
+        bool is_woken;     /* asks for events only after a wakeup */
+        struct semaphore wakeups;
 };
 
 struct seen {
@@ -109,7 +112,7 @@ static inline void model_init(struct model *m, const struct store_options *optio
 
 /* --- Writers --- */
 
-/* Reads a counter and writes it back one higher, if nobody was faster. */
+/* Reads a counter and writes it back incremented; the write fails if another writer was faster. */
 static inline void model_increment(struct writer *w, struct run *run)
 {
         size_t i = random_below(&w->random, MODEL_COUNTERS);
@@ -188,7 +191,7 @@ static inline void model_delete(struct writer *w, struct run *run)
         CHECK(r == 0 || r == ERR_NOT_FOUND || r == ERR_CONFLICT);
 }
 
-/* What lists show at once must have been there at once: they are in order, and never newer than they say. */
+/* A list must be a consistent snapshot: in order, and with no object newer than the version of the list. */
 static inline void model_list(struct writer *w, struct run *run)
 {
         struct list_request req = { .gvk = widget_gvk() };
@@ -202,7 +205,8 @@ static inline void model_list(struct writer *w, struct run *run)
 
                 l = (struct object_list) { 0 };
                 r = cluster_list(w->model->cluster, run, &req, &l, NULL);
-                if (r == ERR_EXPIRED) { /* there is a token for whoever takes what is there now */
+                while (r == ERR_EXPIRED) { /* the error comes with a token to continue at the current state */
+                        CHECK(l.continue_token.n > 0);
                         req.continue_token = l.continue_token;
                         r = cluster_list(w->model->cluster, run, &req, &l, NULL);
                 }
@@ -210,7 +214,8 @@ static inline void model_list(struct writer *w, struct run *run)
                 version = strtoull(arena_cstring(run->arena, l.resource_version), NULL, 10);
                 for (size_t i = 0; i < l.n; i++) {
                         CHECK(object_version(l.objects[i]) <= version);
-                        CHECK(i == 0 || str_compare(meta_name(l.values[i - 1]), meta_name(l.values[i])) < 0);
+                        CHECK(i == 0 || str_compare(meta_name(object_list_value(&l, i - 1, run->arena)),
+                                                    meta_name(object_list_value(&l, i, run->arena))) < 0);
                 }
                 req.continue_token = l.continue_token;
         } while (l.continue_token.n);
@@ -271,13 +276,14 @@ static inline void mirror_remove(struct mirror *m, struct str name)
         free(s);
 }
 
-/* False once the object that ends it is there. */
+/* Applies an event to the mirror. Returns false at the object `x-end`, which is the last one by name, so that lists end with it
+ * too. */
 static inline bool mirror_take(struct mirror *m, const struct watch_event *e, const struct value *v, bool is_initial)
 {
         struct str name = meta_name(v);
         struct seen *s;
 
-        /* Nothing but widgets changes, so that each version is an event for whoever watches them all. */
+        /* Only widgets change, so a watcher of all widgets gets an event for each version. */
         CHECK(is_initial || (m->is_selective ? e->version > m->last_version : e->version == m->last_version + 1));
         CHECK(e->version == object_version(e->object));
         m->last_version = MAX(m->last_version, e->version);
@@ -295,10 +301,10 @@ static inline bool mirror_take(struct mirror *m, const struct watch_event *e, co
         CHECK(!m->is_selective || meta_has_label(v, STR("on")));
         s->version = e->version;
         s->counter = value_int(value_find(v, "spec", "n"), 0);
-        return !str_equal(name, STR("end"));
+        return !str_equal(name, STR("x-end"));
 }
 
-/* A watcher that fell behind lists again, as clients do. */
+/* Clears the mirror: a watcher that fell behind lists again, as clients do. */
 static inline void mirror_clear(struct mirror *m)
 {
         for (const struct map_entry *e = map_first(&m->objects); e; e = map_next(&m->objects, e))
@@ -306,10 +312,33 @@ static inline void mirror_clear(struct mirror *m)
         map_clear(&m->objects);
 }
 
+static inline void mirror_wake(void *arg)
+{
+        struct mirror *m = arg;
+
+        semaphore_release(&m->wakeups);
+}
+
+/* Like watch_next, but with wakeups only: a lost wakeup is a deadlock. */
+static inline int mirror_next(struct mirror *m, struct watch *w, struct run *run, struct watch_event *ret)
+{
+        struct watch_wakeup wakeup = { .call = mirror_wake, .arg = m };
+        int r;
+
+        if (!m->is_woken)
+                return watch_next(w, run, ret, NULL);
+        for (;;) {
+                r = watch_try_next(w, run, wakeup, ret, NULL);
+                if (r != 0)
+                        return MIN(r, 0);
+                CHECK(semaphore_acquire(&m->wakeups, DEADLINE_NONE, NULL) == 0);
+        }
+}
+
 static inline void mirror_watch(void *arg)
 {
         struct mirror *m = arg;
-        struct label_requirement on = { .key = STR("on"), .operator= SELECT_EXISTS };
+        struct label_requirement on = { .key = STR("on"), .op = SELECT_EXISTS };
         struct label_selector labels = { .requirements = &on, .n = 1 };
         struct watch_request req = {
                 .gvk = widget_gvk(),
@@ -332,7 +361,7 @@ static inline void mirror_watch(void *arg)
                         is_initial = true;
                         CHECK(cluster_watch(m->model->cluster, &run, &req, &w, NULL) == 0);
                 }
-                r = watch_next(w, &run, &e, NULL);
+                r = mirror_next(m, w, &run, &e);
                 if (r == ERR_EXPIRED) {
                         watch_free(w);
                         w = NULL;
@@ -351,10 +380,10 @@ static inline void mirror_watch(void *arg)
         watch_free(w);
 }
 
-/* What the watcher believes is what is there. */
+/* Checks that the mirror equals the store. */
 static inline void mirror_check(struct mirror *m)
 {
-        struct label_requirement on = { .key = STR("on"), .operator= SELECT_EXISTS };
+        struct label_requirement on = { .key = STR("on"), .op = SELECT_EXISTS };
         struct label_selector labels = { .requirements = &on, .n = 1 };
         struct list_request req = { .gvk = widget_gvk(), .labels = m->is_selective ? &labels : NULL };
         struct object_list l;
@@ -365,14 +394,14 @@ static inline void mirror_check(struct mirror *m)
         CHECK(cluster_list(m->model->cluster, &run, &req, &l, NULL) == 0);
         CHECK(l.n == m->objects.n);
         for (size_t i = 0; i < l.n; i++) {
-                const struct seen *s = map_get(&m->objects, meta_name(l.values[i]));
+                const struct seen *s = map_get(&m->objects, meta_name(object_list_value(&l, i, &a)));
 
                 CHECK(s && s->version == object_version(l.objects[i]));
         }
         arena_done(&a);
 }
 
-/* --- All of it --- */
+/* --- The whole run --- */
 
 static inline void model_check_counters(struct model *m, struct run *run)
 {
@@ -388,7 +417,8 @@ static inline void model_check_counters(struct model *m, struct run *run)
         }
 }
 
-/* No owner that is gone is still named, and nobody waits for dependents that do not exist. */
+/* Checks that no object names a deleted owner, and that no object is still being deleted, waiting for dependents that do not
+ * exist. */
 static inline void model_check_collected(struct model *m, struct run *run)
 {
         struct list_request req = { .gvk = widget_gvk() };
@@ -396,12 +426,14 @@ static inline void model_check_collected(struct model *m, struct run *run)
 
         CHECK(cluster_list(m->cluster, run, &req, &l, NULL) == 0);
         for (size_t i = 0; i < l.n; i++) {
-                const struct value *owner = value_item(value_find(l.values[i], "metadata", "ownerReferences"), 0);
+                const struct value *owner =
+                        value_item(value_find(object_list_value(&l, i, run->arena), "metadata", "ownerReferences"), 0);
                 bool is_found = !owner;
 
-                CHECK(!meta_is_deleting(l.values[i]));
+                CHECK(!meta_is_deleting(object_list_value(&l, i, run->arena)));
                 for (size_t j = 0; j < l.n && !is_found; j++)
-                        is_found = str_equal(meta_uid(l.values[j]), value_str(value_get(owner, STR("uid"))));
+                        is_found = str_equal(meta_uid(object_list_value(&l, j, run->arena)),
+                                             value_str(value_get(owner, STR("uid"))));
                 CHECK(is_found);
         }
 }
@@ -413,7 +445,8 @@ static inline void model_run(struct model *m, struct writer *writers, size_t n_w
         struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
 
         for (size_t i = 0; i < n_mirrors; i++) {
-                mirrors[i] = (struct mirror) { .model = m, .is_selective = i % 2 };
+                mirrors[i] = (struct mirror) { .model = m, .is_selective = i % 2, .is_woken = i / 2 % 2 };
+                semaphore_init(&mirrors[i].wakeups, "wakeups", 0);
                 CHECK(thread_start("mirror", mirror_watch, &mirrors[i], &mirrors[i].thread, NULL) == 0);
         }
         for (size_t i = 0; i < n_writers; i++) {
@@ -427,7 +460,7 @@ static inline void model_run(struct model *m, struct writer *writers, size_t n_w
         CHECK(store_settle(m->store, &run, NULL) == 0);
         model_check_counters(m, &run);
         model_check_collected(m, &run);
-        CHECK(model_write(m, &run, WRITE_CREATE, "end", model_widget(&a, "end", ",\"labels\":{\"on\":\"\"}"),
+        CHECK(model_write(m, &run, WRITE_CREATE, "x-end", model_widget(&a, "x-end", ",\"labels\":{\"on\":\"\"}"),
                           PROPAGATE_UNSET) == 0);
         arena_done(&a);
         for (size_t i = 0; i < n_mirrors; i++) {
@@ -435,6 +468,7 @@ static inline void model_run(struct model *m, struct writer *writers, size_t n_w
                 mirror_check(&mirrors[i]);
                 mirror_clear(&mirrors[i]);
                 map_done(&mirrors[i].objects);
+                semaphore_done(&mirrors[i].wakeups);
         }
         store_free(m->store);
 }

@@ -1,4 +1,4 @@
-/* What the tests of the store share: a store with a run, requests from JSON, and looks at results. */
+/* Shared by the tests of the store: a store with a run, requests from JSON, and checks of results. */
 #pragma once
 
 #include "test.h"
@@ -63,7 +63,7 @@ static inline struct str to_json(struct fixture *f, const struct value *v)
         return s;
 }
 
-/* Single quotes for double ones; the rest as printf does it. */
+/* Formats like printf, then replaces single quotes by double quotes, and parses the JSON. */
 #define JSON(f, ...) from_json((f), quoted((f), __VA_ARGS__))
 
 _printf_(2, 3) static inline const char *quoted(struct fixture *f, const char *format, ...)
@@ -95,9 +95,9 @@ static inline struct gvk config_map_gvk(void)
         return (struct gvk) { STR(""), STR("v1"), STR("ConfigMap") };
 }
 
-static inline struct object_key key_of(struct gvk gvk, const char *namespace, const char *name)
+static inline struct object_key key_of(struct gvk gvk, const char *ns, const char *name)
 {
-        return (struct object_key) { .gvk = gvk, .namespace = str_from(namespace), .name = str_from(name) };
+        return (struct object_key) { .gvk = gvk, .ns = str_from(ns), .name = str_from(name) };
 }
 
 static inline int write_request(struct fixture *f, struct write_request req, struct write_result *ret)
@@ -137,7 +137,7 @@ static inline int delete_with(struct fixture *f, struct object_key key, enum pro
                              NULL);
 }
 
-/* The object, or NULL when it is not there. */
+/* The object, or NULL when it does not exist. */
 static inline const struct value *get(struct fixture *f, struct object_key key)
 {
         const struct value *v = NULL;
@@ -155,9 +155,9 @@ static inline void settle(struct fixture *f)
         MUST(f, store_settle(f->store, &f->run, &f->err));
 }
 
-/* Something of the kind, with what a test needs in its metadata (JSON members, or ""). */
-static inline const struct value *widget(struct fixture *f, const char *namespace, const char *name, const char *more)
+/* A Widget with additional members of its metadata (JSON, or ""). */
+static inline const struct value *widget(struct fixture *f, const char *ns, const char *name, const char *more)
 {
         return JSON(f, "{'apiVersion':'example.org/v1','kind':'Widget','metadata':{'name':'%s'%s%s%s%s%s}}", name,
-                    *namespace ? ",'namespace':'" : "", namespace, *namespace ? "'" : "", *more ? "," : "", more);
+                    *ns ? ",'namespace':'" : "", ns, *ns ? "'" : "", *more ? "," : "", more);
 }

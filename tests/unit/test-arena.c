@@ -24,7 +24,7 @@ static struct mode enter_mode(bool debug)
         struct mode m;
 
         arena_init(&a, "probe", 0);
-        m.was_debug = a.is_debug;
+        m.was_debug = a.has_own_pieces;
         arena_done(&a);
         arena_set_debug(debug);
         return m;
@@ -266,7 +266,7 @@ TEST(large_pieces_leave_the_block_in_use)
 
         arena_init(&a, "test", 0);
         arena_alloc(&a, 100);
-        for (int i = 0; i < 50; i++)
+        for (int i = 0; i < 70; i++)
                 arena_alloc(&a, 1000);
         end = a.end;
         before = a.next;
@@ -374,13 +374,13 @@ TEST(debug_mode_is_chosen_when_an_arena_begins)
         struct arena a;
 
         arena_init(&a, "test", 0);
-        ASSERT(!a.is_debug);
+        ASSERT(!a.has_own_pieces);
         arena_alloc(&a, 10);
         arena_set_debug(true);
         arena_alloc(&a, 10);
-        ASSERT(!a.is_debug && a.next);
+        ASSERT(!a.has_own_pieces && a.next);
         arena_reset(&a);
-        ASSERT(a.is_debug);
+        ASSERT(a.has_own_pieces);
         arena_alloc(&a, 10);
         ASSERT(!a.next);
         arena_set_debug(false);
@@ -552,3 +552,35 @@ TEST(misuse_ends_the_process_in_both_modes)
         }
 }
 #endif
+
+TEST(what_pins_keep_alive_counts_in_the_budget)
+{
+        _cleanup_buf_ struct buf log = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+        struct counted object = { 1, 'a', &log }, other = { 1, 'b', &log };
+        struct arena a;
+
+        arena_init(&a, "pins", 32 << 10);
+        arena_pin(&a, &object, counted_unref);
+        arena_charge(&a, 20 << 10);
+        ASSERT(arena_has_pinned(&a, &object) && !arena_has_pinned(&a, &other));
+        ASSERT_INT(arena_check(&a, NULL), 0);
+        arena_charge(&a, 20 << 10);
+        ASSERT_INT(arena_check(&a, &err), ERR_LIMIT);
+        arena_reset(&a);
+        ASSERT(!arena_has_pinned(&a, &object));
+        ASSERT_INT(a.pinned_bytes, 0);
+        ASSERT_INT(arena_check(&a, NULL), 0);
+        arena_done(&a);
+}
+
+TEST(pieces_of_their_own_take_little)
+{
+        struct arena a;
+
+        arena_init_pieces(&a, "pieces", 0);
+        ASSERT_STR(arena_copy(&a, STR("some text")), STR("some text"));
+        ASSERT(a.used_bytes < 100);
+        arena_done(&a);
+        ASSERT_INT(a.used_bytes, 0);
+}

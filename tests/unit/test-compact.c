@@ -30,6 +30,20 @@ static struct str json(struct arena *a, const struct value *v)
         return s;
 }
 
+/* The JSON that is written without decoding; `refused` if that is not possible. */
+static struct str written(struct arena *a, struct str bytes, uint64_t version)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        char *exact = xmalloc(bytes.n); /* a read past the bytes is found */
+        bool is_written;
+
+        memcpy(exact, bytes.p, bytes.n);
+        is_written = compact_append_json(&b, str_make(exact, bytes.n), version);
+        free(exact);
+        ASSERT(is_written || b.n == 0);
+        return is_written ? buf_to_arena(&b, a) : STR("refused");
+}
+
 TEST(values_come_back_in_order)
 {
         static const char *const texts[] = {
@@ -72,7 +86,38 @@ TEST(values_come_back_in_order)
                 ASSERT_INT(compact_decode(&a, bytes, &w, NULL), 0);
                 ASSERT_CASE(texts[i], value_equal(v, w));
                 ASSERT_STR_CASE(texts[i], json(&a, w), json(&a, v));
+                ASSERT_STR_CASE(texts[i], written(&a, bytes, 0), json(&a, v));
         }
+}
+
+TEST(json_gets_the_version_without_decoding)
+{
+        static const struct {
+                const char *given, *wanted;
+        } cases[] = {
+                { "{\"metadata\":{\"name\":\"a\"},\"x\":1}",
+                  "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"42\"},\"x\":1}" },
+                { "{\"x\":{\"metadata\":{}},\"metadata\":{}}",
+                  "{\"x\":{\"metadata\":{}},\"metadata\":{\"resourceVersion\":\"42\"}}" },
+                { "{\"metadata\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
+                  "\"k\":1,"
+                  "\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"p\":1}}",
+                  "{\"metadata\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
+                  "\"k\":1,"
+                  "\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"p\":1,\"resourceVersion\":\"42\"}}" },
+                /* These need a decoder. */
+                { "{\"metadata\":{\"resourceVersion\":\"7\"}}", "refused" },
+                { "{\"metadata\":[]}", "refused" },
+                { "{\"metadata\":\"\"}", "refused" },
+                { "{}", "refused" },
+                { "[]", "refused" },
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+                ASSERT_STR_CASE(cases[i].given, written(&a, encoded(&a, parse(&a, cases[i].given)), 42),
+                                str_from(cases[i].wanted));
 }
 
 TEST(the_format_is_as_described)
@@ -81,16 +126,16 @@ TEST(the_format_is_as_described)
                 const char *json;
                 struct str bytes;
         } cases[] = {
-                { "null", STR_INIT("\x00") },
-                { "7", STR_INIT("\x37") },
-                { "-2", STR_INIT("\x03\x03") },
-                { "300", STR_INIT("\x03\xd8\x04") },
-                { "[true,false]", STR_INIT("\x12\x02\x01") },
-                { "{\"kind\":\"ab\"}", STR_INIT("\x21\x41\x42"
+                { "null", STR_INIT("\x01\x00") },
+                { "7", STR_INIT("\x01\x37") },
+                { "-2", STR_INIT("\x01\x03\x03") },
+                { "300", STR_INIT("\x01\x03\xd8\x04") },
+                { "[true,false]", STR_INIT("\x01\x12\x02\x01") },
+                { "{\"kind\":\"ab\"}", STR_INIT("\x01\x21\x41\x42"
                                                 "ab") },
-                { "{\"f:kind\":{}}", STR_INIT("\x21\xa1\x20") },
-                { "{\"x\":\"metadata\"}", STR_INIT("\x21\x01x\x82") },
-                { "1.5", STR_INIT("\x04\0\0\0\0\0\0\xf8\x3f") },
+                { "{\"f:kind\":{}}", STR_INIT("\x01\x21\xa1\x20") },
+                { "{\"x\":\"metadata\"}", STR_INIT("\x01\x21\x01x\x82") },
+                { "1.5", STR_INIT("\x01\x04\0\0\0\0\0\0\xf8\x3f") },
         };
         _cleanup_arena_ struct arena a;
 
@@ -106,33 +151,38 @@ TEST(foreign_bytes_are_refused)
                 const char *why;
         } cases[] = {
                 { STR_INIT(""), "it ends early" },
-                { STR_INIT("\x08"), "a byte stands for nothing" },
-                { STR_INIT("\x0f"), "a byte stands for nothing" },
-                { STR_INIT("\xdf"), "a word is not in the dictionary" },
-                { STR_INIT("\xff"), "a word is not in the dictionary" },
-                { STR_INIT("\x21\x9f\x00"), "a word is not in the dictionary" },
-                { STR_INIT("\x21\xff\x00"), "a word is not in the dictionary" },
-                { STR_INIT("\x03"), "it ends early" },
-                { STR_INIT("\x03\x80"), "it ends early" },
-                { STR_INIT("\x03\x80\x00"), "a number is too long" },
-                { STR_INIT("\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), "a number is too long" },
-                { STR_INIT("\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "a number is too long" },
-                { STR_INIT("\x04\x01\x02"), "a string ends early" },
-                { STR_INIT("\x05\x10"), "a count is larger than what follows" },
-                { STR_INIT("\x43"
+                { STR_INIT("\x01"), "it ends early" },
+                { STR_INIT("\x00\x00"), "its format has version 0, known is version 1" },
+                { STR_INIT("\x02\x00"), "its format has version 2, known is version 1" },
+                { STR_INIT("\x20"), "its format has version 32, known is version 1" },
+                { STR_INIT("\xff"), "its format has version 255, known is version 1" },
+                { STR_INIT("\x01\x08"), "a byte stands for nothing" },
+                { STR_INIT("\x01\x0f"), "a byte stands for nothing" },
+                { STR_INIT("\x01\xdf"), "a word is not in the dictionary" },
+                { STR_INIT("\x01\xff"), "a word is not in the dictionary" },
+                { STR_INIT("\x01\x21\x9f\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x01\x21\xff\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x01\x03"), "it ends early" },
+                { STR_INIT("\x01\x03\x80"), "it ends early" },
+                { STR_INIT("\x01\x03\x80\x00"), "a number is too long" },
+                { STR_INIT("\x01\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), "a number is too long" },
+                { STR_INIT("\x01\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "a number is too long" },
+                { STR_INIT("\x01\x04\x01\x02"), "a string ends early" },
+                { STR_INIT("\x01\x05\x10"), "a count is larger than what follows" },
+                { STR_INIT("\x01\x43"
                            "ab"),
                   "a string ends early" },
-                { STR_INIT("\x06\xff\xff\xff\xff\x0f"), "a count is larger than what follows" },
-                { STR_INIT("\x07\x02\x01"), "a count is larger than what follows" },
-                { STR_INIT("\x05"), "it ends early" },
-                { STR_INIT("\x12\x02"), "it ends early" },
-                { STR_INIT("\x21"), "it ends early" },
-                { STR_INIT("\x21\x02x"), "a string ends early" },
-                { STR_INIT("\x21\x3f"), "it ends early" },
-                { STR_INIT("\x21\x3f\x05x"), "a count is larger than what follows" },
-                { STR_INIT("\x21\x01x"), "it ends early" },
-                { STR_INIT("\x22\x01x\x00\x01x\x00"), "a key is there twice" },
-                { STR_INIT("\x00\x00"), "something follows it" },
+                { STR_INIT("\x01\x06\xff\xff\xff\xff\x0f"), "a count is larger than what follows" },
+                { STR_INIT("\x01\x07\x02\x01"), "a count is larger than what follows" },
+                { STR_INIT("\x01\x05"), "it ends early" },
+                { STR_INIT("\x01\x12\x02"), "it ends early" },
+                { STR_INIT("\x01\x21"), "it ends early" },
+                { STR_INIT("\x01\x21\x02x"), "a string ends early" },
+                { STR_INIT("\x01\x21\x3f"), "it ends early" },
+                { STR_INIT("\x01\x21\x3f\x05x"), "a count is larger than what follows" },
+                { STR_INIT("\x01\x21\x01x"), "it ends early" },
+                { STR_INIT("\x01\x22\x01x\x00\x01x\x00"), "a key is there twice" },
+                { STR_INIT("\x01\x00\x00"), "something follows it" },
         };
         _cleanup_arena_ struct arena a;
 
@@ -160,7 +210,7 @@ TEST(many_equal_keys_are_refused)
         const struct value *v;
 
         arena_init(&a, "test", 0);
-        buf_append_literal(&b, "\x07\x14");
+        buf_append_literal(&b, "\x01\x07\x14");
         for (int i = 0; i < 20; i++) {
                 buf_append_char(&b, 1);
                 buf_append_char(&b, (char)('z' - i % 19));
@@ -176,14 +226,17 @@ TEST(depth_is_bounded)
         const struct value *v;
 
         arena_init(&a, "test", 0);
+        buf_append_char(&b, 1);
         buf_append_repeat(&b, '\x11', LIMIT_DEPTH - 1);
         buf_append_char(&b, '\x10');
         ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), 0);
         buf_clear(&b);
+        buf_append_char(&b, 1);
         buf_append_repeat(&b, '\x11', LIMIT_DEPTH);
         buf_append_char(&b, '\x10');
         ASSERT_INT(compact_decode(&a, buf_str(&b), &v, NULL), ERR_INVALID);
         buf_clear(&b);
+        buf_append_char(&b, 1);
         for (int i = 0; i < LIMIT_DEPTH; i++)
                 buf_append_literal(&b, "\x21\x01x");
         buf_append_literal(&b, "\x20");

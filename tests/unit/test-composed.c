@@ -1,4 +1,4 @@
-/* Expectations are those of spec/engine 2.6, 2.7, 2.10 and the worked example 2.13. */
+/* Expectations are those of docs/spec/engine 2.6, 2.7, 2.10 and the worked example 2.13. */
 #include "values.h"
 
 #include "composed.h"
@@ -109,7 +109,7 @@ TEST(names_of_rbac_kinds_may_have_colons)
 
 TEST(machinery_is_where_the_composite_has_it)
 {
-        struct composite modern = { NULL, false }, legacy = { NULL, true };
+        struct composite modern = { NULL, &places_modern }, legacy = { NULL, &places_legacy };
         const struct resource_reference *refs;
 
         begin();
@@ -126,20 +126,16 @@ TEST(machinery_is_where_the_composite_has_it)
         modern = composite_with(&arena, &modern, STR("resourceRefs"),
                                 parse("[{\"apiVersion\":\"v1\",\"kind\":\"K\",\"name\":\"n\",\"namespace\":\"m\"}]"));
         ASSERT_INT(composite_resource_refs(&arena, &modern, &refs), 1);
-        ASSERT_STR(refs[0].namespace, STR("m"));
+        ASSERT_STR(refs[0].ns, STR("m"));
         end();
 }
 
 TEST(references_are_sorted_as_one_text)
 {
         struct resource_reference refs[] = {
-                { .api_version = STR("v1"), .kind = STR("Secret"), .name = STR("b"), .namespace = STR("n") },
+                { .api_version = STR("v1"), .kind = STR("Secret"), .name = STR("b"), .ns = STR("n") },
                 { .api_version = STR("e.org/v1"), .kind = STR("Thing"), .name = STR("z") },
-                { .api_version = STR("v1"),
-                  .kind = STR("Secret"),
-                  .name = STR("a"),
-                  .namespace = STR("n"),
-                  .uid = STR("u") },
+                { .api_version = STR("v1"), .kind = STR("Secret"), .name = STR("a"), .ns = STR("n"), .uid = STR("u") },
         };
         struct value list;
 

@@ -163,7 +163,7 @@ TEST(patches_are_completed_everywhere)
         }
 }
 
-/* As the engine of Crossplane 1.x inferred them (spec/engine 8.2): a value before a key before a path, and a key is its own name. */
+/* As the engine of Crossplane 1.x inferred them (docs/spec/engine 8.2): a value before a key before a path, and a key is its own name. */
 TEST(connection_details_are_completed)
 {
         struct composition c;
@@ -232,12 +232,9 @@ static const struct {
           "Pipeline" },
         { "an unknown mode", "apiextensions.crossplane.io/v1", "{mode: pipeline, pipeline: []}", ERR_INVALID,
           "Composition \"carts\": spec.mode \"pipeline\" is not known: it is Pipeline or Resources" },
-        { "the first design", "apiextensions.crossplane.io/v1alpha1", "{from: {kind: A}, to: []}", ERR_UNSUPPORTED,
-          "Composition \"carts\": the shape with spec.from and spec.to (v1alpha1) cannot be run yet: write it as v1, "
-          "with spec.compositeTypeRef and spec.pipeline or spec.resources" },
-        { "its fields under a later version", "apiextensions.crossplane.io/v1", "{to: []}", ERR_UNSUPPORTED,
-          "Composition \"carts\": the shape with spec.from and spec.to (v1alpha1) cannot be run yet: write it as v1, "
-          "with spec.compositeTypeRef and spec.pipeline or spec.resources" },
+        { "fields of the first design in a later version", "apiextensions.crossplane.io/v1", "{to: []}", ERR_INVALID,
+          "Composition \"carts\": spec.from and spec.to are fields of apiextensions.crossplane.io/v1alpha1: set that "
+          "apiVersion, or write spec.compositeTypeRef and spec.resources" },
         { "an unknown version", "apiextensions.crossplane.io/v3", "{pipeline: []}", ERR_UNSUPPORTED,
           "Composition \"carts\": apiVersion \"apiextensions.crossplane.io/v3\" is not known: use "
           "apiextensions.crossplane.io/v1" },
@@ -308,14 +305,14 @@ static void render(const char *what, const char *spec, const char *observed, con
                                         "labels: {stage: dev}}, spec: {size: 3, text: t}}"),
                 .observed = observed ? yaml(what, observed) : NULL,
                 .required = required ? yaml(what, required) : NULL,
-                .registry = registry_new(),
+                .steps.registry = registry_new(),
         };
 
         in.composition = value_with(&arena, composition, STR("spec"),
                                     value_with(&arena, value_get(composition, STR("spec")), STR("compositeTypeRef"),
                                                parse("{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\"}")));
-        functions_register_native(in.registry);
-        ret->registry = in.registry;
+        functions_register_native(in.steps.registry);
+        ret->registry = in.steps.registry;
         render_composite(&run, &in, &ret->out, err);
 }
 

@@ -39,7 +39,8 @@ static const struct value *convert(struct arena *a, const char *spec, const char
 
         object = value_with(a, from_json(a, "{\"apiVersion\":\"ex.org/v1\",\"kind\":\"K\"}"), STR("spec"),
                             from_json(a, spec));
-        if (convert_object(a, table, ARRAY_SIZE(table), object, str_from(to), &ret, &err) < 0)
+        if (convert_object(a, table, ARRAY_SIZE(table), object, ARENA_CONCAT(a, STR("ex.org/"), str_from(to)), &ret,
+                           &err) < 0)
                 return value_put(a, value_of_str(arena_copy(a, str_from(err_message(&err)))));
         ASSERT_STR(gvk_of(ret).version, str_from(to));
         ASSERT_STR(gvk_of(ret).group, STR("ex.org"));
@@ -79,9 +80,11 @@ TEST(calls_and_errors)
 
         arena_init(&a, "test", 0);
         ASSERT_JSON(&a, convert(&a, "{\"size\":2}", "v3"), "{\"size\":4}");
-        ASSERT_STR(value_str(convert(&a, "{}", "v3")), STR("cannot convert K from v1 to v3: spec.size is missing"));
-        ASSERT_STR(value_str(convert(&a, "{}", "v4")),
-                   STR("cannot convert K from v1 to v4: literal for spec.x: unexpected end of JSON input"));
+        ASSERT_STR(value_str(convert(&a, "{}", "v3")),
+                   STR("cannot convert K from ex.org/v1 to ex.org/v3: spec.size is missing"));
+        ASSERT_STR(
+                value_str(convert(&a, "{}", "v4")),
+                STR("cannot convert K from ex.org/v1 to ex.org/v4: literal for spec.x: unexpected end of JSON input"));
 }
 
 TEST(without_a_table)
@@ -96,4 +99,21 @@ TEST(without_a_table)
         ASSERT(ret == object);
         ASSERT_INT(convert_object(&a, NULL, 0, object, STR("v2"), &ret, NULL), 0);
         ASSERT_JSON(&a, ret, "{\"apiVersion\":\"v2\",\"kind\":\"K\"}");
+}
+
+TEST(between_groups)
+{
+        static const struct convert_step to_new[] = { { .operation = CONVERT_MOVE, .from = "message", .to = "note" } };
+        static const struct convert_step to_core[] = { { .operation = CONVERT_MOVE, .from = "note", .to = "message" } };
+        static const struct conversion groups[] = { { "v1", "ex.org/v1", to_new, 1 },
+                                                    { "ex.org/v1", "v1", to_core, 1 } };
+        const struct value *object, *other, *back;
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        object = from_json(&a, "{\"apiVersion\":\"v1\",\"kind\":\"K\",\"message\":\"m\"}");
+        ASSERT_INT(convert_object(&a, groups, ARRAY_SIZE(groups), object, STR("ex.org/v1"), &other, NULL), 0);
+        ASSERT_JSON(&a, other, "{\"apiVersion\":\"ex.org/v1\",\"kind\":\"K\",\"note\":\"m\"}");
+        ASSERT_INT(convert_object(&a, groups, ARRAY_SIZE(groups), other, STR("v1"), &back, NULL), 0);
+        ASSERT(value_equal(object, back));
 }

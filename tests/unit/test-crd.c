@@ -3,7 +3,7 @@
 #include "condition.h"
 #include "kind.h"
 #include "path.h"
-#include "pipeline.h"
+#include "prepare.h"
 
 #define SCHEMA                                                                                                    \
         "{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"metadata\":{\"type\":\"object\"},\"spec\":{" \
@@ -34,7 +34,7 @@ static const struct value *prepare(const struct value *old, const struct value *
 {
         struct write_request req = { .verb = old ? WRITE_UPDATE : WRITE_CREATE };
 
-        return crd_strategy.prepare(&arena, &req, old, crd);
+        return crd_strategy.prepare(&arena, &req, old, crd_strategy.complete(&arena, crd));
 }
 
 /* With the value at the path, or without it when there is none. */

@@ -88,7 +88,7 @@ TEST(the_list_has_every_feature)
         _cleanup_buf_ struct buf b = BUF_INIT(0);
 
         features_append_list(&b, features_with((struct features) { 0 }, FEATURE_REQUIREMENTS_CACHE, true));
-        ASSERT(str_starts_with(buf_str(&b), STR("NAME                       STAGE  DEFAULT  NOW    DESCRIPTION\n")));
-        ASSERT(str_find(buf_str(&b), STR("\nRequirementsCache          Alpha  false    true   ")) > 0);
-        ASSERT(str_find(buf_str(&b), STR("\nFunctionRevisionSelectors  Alpha  false    false  ")) > 0);
+        ASSERT(str_starts_with(buf_str(&b), STR("NAME                         STAGE  DEFAULT  NOW    DESCRIPTION\n")));
+        ASSERT(str_find(buf_str(&b), STR("\nRequirementsCache            Alpha  false    true   ")) > 0);
+        ASSERT(str_find(buf_str(&b), STR("\nFunctionRevisionSelectors    Alpha  false    false  ")) > 0);
 }

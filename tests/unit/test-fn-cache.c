@@ -1,4 +1,4 @@
-/* The response cache (spec/engine 4.4, DESIGN 4.8): what is kept, for how long, and what is never written. */
+/* The response cache (docs/spec/engine 4.4): what is kept, for how long, and what is never written. */
 #include "values.h"
 
 #include <dirent.h>
@@ -224,7 +224,7 @@ TEST(watches_come_back_with_the_response)
         for (size_t i = 0; i < found.n_watched; i++) {
                 ASSERT_STR(found.watched[i].api_version, watched[i].api_version);
                 ASSERT_STR(found.watched[i].kind, watched[i].kind);
-                ASSERT_STR(found.watched[i].namespace, watched[i].namespace);
+                ASSERT_STR(found.watched[i].ns, watched[i].ns);
                 ASSERT_STR(found.watched[i].name, watched[i].name);
         }
         tear_down();

@@ -146,6 +146,18 @@ TEST(makes_the_environment)
                   "{" BY_NAME_NEEDS ", " ENVIRONMENT("kind: Mine") "}" },
                 { "apiVersion alone", BY_NAME, "{" FOUND(CONFIG("a", "{apiVersion: v1}")) "}",
                   "{" BY_NAME_NEEDS ", " ENVIRONMENT("apiVersion: v1") "}" },
+                { "an apiVersion that cannot be read makes both internal", BY_NAME,
+                  "{" FOUND(CONFIG("a", "{apiVersion: a/b/c, kind: Mine, x: 1}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD ", x: 1") "}" },
+                { "an apiVersion of nothing", BY_NAME, "{" FOUND(CONFIG("a", "{apiVersion: /}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD) "}" },
+                { "nothing beside a kind", BY_NAME, "{" FOUND(CONFIG("a", "{apiVersion: /, kind: Mine}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT("apiVersion: /, kind: Mine") "}" },
+                { "a group alone", BY_NAME, "{" FOUND(CONFIG("a", "{apiVersion: a/}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT("apiVersion: a/") "}" },
+                { "an apiVersion and a kind that are no strings", BY_NAME,
+                  "{" FOUND(CONFIG("a", "{apiVersion: 1, kind: [x]}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD) "}" },
                 { "an environment that is no object", BY_NAME,
                   "{context: {apiextensions.crossplane.io/environment: [1]}, " FOUND(CONFIG("a", "{x: 1}")) "}",
                   "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD ", x: 1") "}" },
@@ -153,6 +165,21 @@ TEST(makes_the_environment)
                   "{" FOUND(CONFIG("a", "{l: [1, 2], o: {x: 1}, s: 1, m: null}") ", " CONFIG(
                           "b", "{l: [3], o: {y: 2}, s: null, m: {a: 1}}")) "}",
                   "{" BY_LABEL_NEEDS ", " ENVIRONMENT(HEAD ", l: [3], o: {x: 1, y: 2}, s: null, m: {a: 1}") "}" },
+                { "configs are merged with each other first",
+                  "{spec: {defaultData: {obj: {d: 3}}, environmentConfigs: [{type: Selector, selector: {mode: "
+                  "Multiple, matchLabels: [{type: Value, key: k, value: v}]}}]}}",
+                  "{context: {apiextensions.crossplane.io/environment: {obj: {y: 2}, gone: {a: 1}}}, " FOUND(
+                          CONFIG("a", "{obj: null, gone: {b: 1}}") ", " CONFIG("b", "{obj: {x: 1}, gone: 1}")) "}",
+                  "{" BY_LABEL_NEEDS ", " ENVIRONMENT(HEAD ", obj: {d: 3, x: 1, y: 2}, gone: 1") "}" },
+                { "then with what is there, then with the defaults",
+                  "{spec: {defaultData: {obj: {d: 3}, nul: {d: 3}}, environmentConfigs: [{ref: {name: a}}]}}",
+                  "{context: {apiextensions.crossplane.io/environment: {obj: null, nul: null}}, " FOUND(
+                          CONFIG("a", "{obj: {x: 1}}")) "}",
+                  "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD ", obj: {d: 3, x: 1}, nul: null") "}" },
+                { "the last run of objects is merged", MULTIPLE(""),
+                  "{" FOUND(CONFIG("a", "{o: {a: 1}}") ", " CONFIG("b", "{o: [1]}") ", " CONFIG(
+                          "c", "{o: {c: {x: 1}}}") ", " CONFIG("d", "{o: {c: {}, d: 1}}")) "}",
+                  "{" BY_LABEL_NEEDS ", " ENVIRONMENT(HEAD ", o: {c: {x: 1}, d: 1}") "}" },
                 { "data null is nothing", BY_NAME, "{" FOUND(CONFIG("a", "null")) "}",
                   "{" BY_NAME_NEEDS ", " ENVIRONMENT(HEAD) "}" },
                 { "under a path", CONFIGS("{ref: {name: a}, toFieldPath: 'p.l[1]'}"),
@@ -254,6 +281,9 @@ TEST(refuses_what_came)
                   SELECTOR "expected at least 3 required resources, got 2" },
                 { "types", MULTIPLE(", sortByFieldPath: order"), "{" TWO("x") "}",
                   SELECTOR "cannot sort values of different types \"float64\" and \"string\"" },
+                { "types of Go", MULTIPLE(", sortByFieldPath: o"),
+                  "{" FOUND("{resource: {o: []}}, {resource: {}}, {resource: {o: {}}}") "}",
+                  SELECTOR "cannot sort values of different types \"[]interface {}\" and \"map[string]interface {}\"" },
                 { "bools", MULTIPLE(", sortByFieldPath: o"),
                   "{" FOUND("{resource: {o: true}}, {resource: {o: false}}") "}",
                   SELECTOR "unsupported type \"bool\" for sorting" },
@@ -268,6 +298,7 @@ TEST(refuses_what_came)
                   SELECTOR "cannot parse path \"a[\": unterminated '[' at position 1" },
                 { "no data", BY_NAME, "{" FOUND("{resource: {metadata: {name: a}}}") "}",
                   "cannot merge environment data: cannot get data from environment config \"a\": data: no such field" },
+#define MUCH "[1024][1024][1024][1024][1024][1024][1024][1024]"
 #define NO_MAP(type)                                                                                                 \
         "cannot merge environment data: cannot get data from environment config \"a\": cannot unmarshal value from " \
         "JSON: json: cannot unmarshal " type " into Go value of type map[string]interface {}"
@@ -277,6 +308,10 @@ TEST(refuses_what_came)
                 { "array", BY_NAME, "{" FOUND(CONFIG("a", "[]")) "}", NO_MAP("array") },
                 { "path", CONFIGS("{ref: {name: a}, toFieldPath: 'x['}"), "{" FOUND(CONFIG("a", "{}")) "}",
                   "cannot merge environment data: cannot get data from environment config a into path \"x[\"" },
+                { "a path that multiplies", CONFIGS("{ref: {name: a}, toFieldPath: 'x" MUCH MUCH MUCH MUCH "[9]'}"),
+                  "{" FOUND(CONFIG("a", "{}")) "}",
+                  "cannot merge environment data: x" MUCH MUCH "[10...: field paths would fill arrays with more "
+                  "than the limit of 32768 nulls" },
         };
 
         CHECK_FATAL(FUNCTION, cases);
@@ -295,7 +330,7 @@ TEST(a_fatal_result_keeps_requirements_and_context)
         CHECK_CASES(FUNCTION, cases);
 }
 
-/* spec/seeds 1: inputs as an older design has them. */
+/* docs/spec/seeds 1: inputs as an older design has them. */
 TEST(takes_the_input_of_older_examples)
 {
         static const struct function_case cases[] = {
@@ -368,4 +403,42 @@ TEST(asks_for_many_configs)
         needed = value_find(rsp, "requirements", "resources");
         ASSERT(value_count(needed) == 3000);
         ASSERT(value_is_object(value_get(needed, STR("environment-config-2999"))));
+}
+
+/* The bytes that the function takes to merge n configs with two keys each: one of its own, and one object that all share. */
+static size_t bytes_to_merge(int n)
+{
+        static const char input[] = MULTIPLE("");
+        _cleanup_buf_ struct buf request = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena given, a;
+        struct function_case c = { .name = "many", .input = input };
+        struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+        const struct value *context;
+        struct fn_request req;
+        struct fn_response rsp;
+
+        buf_append_literal(&request, "{\"requiredResources\":{\"environment-config-0\":{\"items\":[");
+        for (int i = 0; i < n; i++)
+                buf_appendf(&request, "%s{\"resource\":{\"data\":{\"key%d\":1,\"shared\":{\"inner%d\":[1]}}}}",
+                            i ? "," : "", i, i);
+        buf_append_literal(&request, "]}}}");
+        c.request = buf_cstring(&request);
+        arena_init(&given, "test", 0);
+        arena_init(&a, "test", 0);
+        read_request(&given, &c, false, &req);
+        ASSERT(function_environment_configs.run(&run, &req, &rsp, &err) >= 0);
+        ASSERT(fn_struct_value(&a, &rsp.context, &context, &err) >= 0);
+        context = value_get(context, STR("apiextensions.crossplane.io/environment"));
+        ASSERT(value_count(context) == (size_t)n + 3);
+        ASSERT(value_count(value_get(context, STR("shared"))) == (size_t)n);
+        return a.used_bytes;
+}
+
+TEST(merging_takes_memory_in_proportion_to_the_configs)
+{
+        size_t few = bytes_to_merge(500), many = bytes_to_merge(4000);
+
+        if (many > 12 * few)
+                test_fail(__FILE__, __LINE__, "500 configs take %zu bytes, 4000 take %zu", few, many);
 }

@@ -141,6 +141,9 @@ TEST(refuses_what_came)
                 { "bools", BY_LABEL(", sortByFieldPath: o"),
                   "{" FOUND("x", "{resource: {o: true}}, {resource: {}}") "}",
                   BAD("unsupported type \"bool\" for sorting") },
+                { "objects", BY_LABEL(", sortByFieldPath: o"),
+                  "{" FOUND("x", "{resource: {o: {}}}, {resource: {}}") "}",
+                  BAD("unsupported type \"map[string]interface {}\" for sorting") },
         };
 
         CHECK_FATAL(FUNCTION, cases);

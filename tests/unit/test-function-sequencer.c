@@ -16,6 +16,9 @@ TEST(delays_creation)
                   "dg==}, ready: READY_FALSE}}}}",
                   "{desired: {composite: {ready: READY_TRUE}, resources: {a: {resource: {x: 1}, ready: "
                   "READY_FALSE}}}}" },
+                { "an unknown readiness is unspecified", "{}",
+                  "{desired: {composite: {ready: 7}, resources: {a: {resource: {}, ready: 7}}}}",
+                  "{desired: {composite: {ready: 7}, resources: {a: {resource: {}}}}}" },
                 { "nothing before", RULES("{sequence: [a, b]}"), "{desired: {resources: {b: {resource: {}}}}}",
                   "{desired: {}, results: [" NORMAL(
                           "Delaying creation of resource(s) matching \"b\" because \"a\" does "
@@ -104,6 +107,13 @@ TEST(resets_the_composites_readiness)
                 { "nothing to wait for", RESET,
                   "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {resource: {}}}}}",
                   "{desired: {composite: {ready: READY_TRUE}, resources: {a: " READY ", b: {resource: {}}}}}" },
+                { "a fatal result keeps it",
+                  "{resetCompositeReadiness: true, rules: [{sequence: [a, b]}, {sequence: ['(', c]}]}",
+                  "{desired: {composite: {resource: {x: 1}, ready: READY_TRUE}, resources: {b: {connectionDetails: {k: "
+                  "dg==}}}}}",
+                  "{desired: {composite: {resource: {x: 1}, ready: READY_FALSE}, resources: {b: {connectionDetails: "
+                  "{k: dg==}}}}, results: [" WAITS ", {severity: SEVERITY_FATAL, target: TARGET_COMPOSITE, message: "
+                  "'cannot compile regex (: error parsing regexp: missing closing ): `^($`'}]}" },
                 { "no composite", RESET, "{desired: {resources: {b: {resource: {}}}}}",
                   "{desired: {resources: {b: {resource: {}}}}, results: [" WAITS
                   ", " FATAL("cannot reset readiness of the composite resource: there is no desired one") "]}" },
@@ -175,6 +185,12 @@ TEST(fatal_results_leave_desired_state_alone)
         "spec: {by: {apiVersion: '', kind: '', resourceRef: {name: ''}}, of: {apiVersion: '', kind: '', resourceRef: " \
         "{name: ''}}, reason: dependency, replayDeletion: false}}"
 
+#define USED_BY(version, kind, name)                                                                              \
+        ANSWER("apiVersion: protection.crossplane.io/v1beta1, kind: Usage, metadata: {name: " name                \
+               ", namespace: ns}, spec: {by: {apiVersion: " version ", kind: " kind                               \
+               ", resourceRef: {name: b}}, of: {apiVersion: ec2/v1, kind: VPC, resourceRef: {name: a}}, reason: " \
+               "dependency, replayDeletion: false}")
+
 TEST(protects_what_others_use)
 {
         static const struct function_case cases[] = {
@@ -219,6 +235,40 @@ TEST(protects_what_others_use)
                   "1}}, c: {resource: {}}}}}",
                   "{desired: {resources: {a: {resource: {}}, b-a-usage: {ready: READY_TRUE, resource: " NAMELESS
                   "}, c: {resource: {}}}}}" },
+                { "a Usage of another group is any resource", DELETION(""),
+                  STATE(VPC, "{resource: {apiVersion: example.org/v1, kind: Usage, metadata: {name: b}}}"),
+                  USED_BY("example.org/v1", "Usage", "usage-b-vpc-a-41c762-dependency") },
+                { "a Usage of v1 is one to v1 alone", DELETION(", usageVersion: v1"),
+                  STATE(VPC, "{resource: {apiVersion: apiextensions.crossplane.io/v1beta1, kind: Usage}}"),
+                  "{desired: {resources: {a: {resource: {}}}}}" },
+                { "to v2 it is any resource", DELETION(""),
+                  STATE(VPC, "{resource: {apiVersion: apiextensions.crossplane.io/v1beta1, kind: Usage, metadata: "
+                             "{name: b}}}"),
+                  USED_BY("apiextensions.crossplane.io/v1beta1", "Usage", "usage-b-vpc-a-41c762-dependency") },
+                { "v1 has no ClusterUsage", DELETION(", usageVersion: v1"),
+                  STATE(VPC, "{resource: {apiVersion: apiextensions.crossplane.io/v1beta1, kind: ClusterUsage, "
+                             "metadata: {name: b}}}"),
+                  ANSWER("apiVersion: apiextensions.crossplane.io/v1beta1, kind: Usage, metadata: {name: "
+                         "clusterusage-b-vpc-a-124767-dependency}, spec: {by: {apiVersion: "
+                         "apiextensions.crossplane.io/v1beta1, kind: ClusterUsage, resourceRef: {name: b}}, of: "
+                         "{apiVersion: ec2/v1, kind: VPC, resourceRef: {name: a}}, reason: dependency, replayDeletion: "
+                         "false}") },
+                { "rules neither hold usages back nor count them",
+                  "{enableDeletionSequencing: true, rules: [{sequence: [a, b]}, {sequence: [x, '.*-usage', z]}]}",
+                  "{observed: {resources: {a: {}, b: {}}}, desired: {resources: {a: {resource: {}, ready: READY_TRUE}, "
+                  "z: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}, ready: READY_TRUE}, b-a-usage: {ready: READY_TRUE, "
+                  "resource: " NAMELESS "}}}, results: [" NORMAL(
+                          "Delaying creation of resource(s) matching \".*-usage\" because \"x\" does not exist "
+                          "yet") ", " NORMAL("Delaying creation of resource(s) matching \"z\" because \"x\" does not "
+                                             "exist yet") "]}" },
+                { "rules wait for what a usage will replace",
+                  "{enableDeletionSequencing: true, rules: [{sequence: [a, b]}, {sequence: [b-a-usage, z]}]}",
+                  "{observed: {resources: {a: {}, b: {}}}, desired: {resources: {a: {resource: {}}, b-a-usage: "
+                  "{resource: {}}, z: {resource: {}}}}}",
+                  "{desired: {resources: {a: {resource: {}}, b-a-usage: {ready: READY_TRUE, resource: " NAMELESS
+                  "}}}, results: [" NORMAL("Delaying creation of resource(s) matching \"z\" because \"b-a-usage\" is "
+                                           "not fully ready (0 of 1)") "]}" },
                 { "several of both, by name",
                   "{enableDeletionSequencing: true, rules: [{sequence: ['[a-c]', '[a-c]']}]}",
                   "{observed: {resources: {c: {}, a: {}}}, desired: {resources: {a: {resource: {}, ready: READY_TRUE}, "
@@ -258,6 +308,12 @@ TEST(names_of_usages_are_short)
                 { "64 characters", DELETION(""), LONG_STATE("ooooooooooooo", "bbbbbbbbbbbbbbbbbbbbb"),
                   LONG_ANSWER("ooooooooooooo", "bbbbbbbbbbbbbbbbbbbbb",
                               "kind-bbbbbbbbbbbbbbbbbbbbb-other-oooooooooooo-af487c-dependency") },
+                { "lower case of every script", DELETION(""), LONG_STATE("ÄΣİǅ", "Ω"),
+                  LONG_ANSWER("ÄΣİǅ", "Ω", "kind-ω-other-äσiǆ-37770a-dependency") },
+                { "cut between characters", DELETION(""),
+                  LONG_STATE("oooooooooooooooooooooooooooo", "bäääääääääääääääääääääääää"),
+                  LONG_ANSWER("oooooooooooooooooooooooooooo", "bäääääääääääääääääääääääää",
+                              "kind-bäääääääääääääääääää-6c07f7-dependency") },
                 { "cut at a dash", DELETION(""), LONG_STATE("oooooooooooo-xyz", "bbbbbbbbbbbbbbbbbbbb"),
                   LONG_ANSWER("oooooooooooo-xyz", "bbbbbbbbbbbbbbbbbbbb",
                               "kind-bbbbbbbbbbbbbbbbbbbb-other-oooooooooooo-37525d-dependency") },

@@ -9,6 +9,8 @@
 #include "server.h"
 #include "timetext.h"
 
+#include <signal.h>
+
 /* A call on a thread of its own. */
 struct caller {
         struct grpc_channel *channel;
@@ -404,7 +406,7 @@ TEST(goaway)
         struct address a;
         int listening = raw_listen(&a);
         struct grpc_channel *channel = channel_to(&a, 1, &options);
-        struct raw_peer old, new;
+        struct raw_peer old, newer;
         struct caller c[3];
 
         for (size_t i = 0; i < 3; i++)
@@ -413,9 +415,9 @@ TEST(goaway)
         for (size_t i = 0; i < 3; i++)
                 take_call(&old);
         raw_send_frame(old.fd, RAW_GOAWAY, 0, 0, STR("\0\0\0\1\0\0\0\0"));
-        take_connection(&new, listening, STR(""));
-        answer(&new, take_call(&new));
-        answer(&new, take_call(&new));
+        take_connection(&newer, listening, STR(""));
+        answer(&newer, take_call(&newer));
+        answer(&newer, take_call(&newer));
         answer(&old, 1);
         for (size_t i = 0; i < 3; i++) {
                 thread_join(c[i].thread);
@@ -423,7 +425,7 @@ TEST(goaway)
         }
         grpc_channel_unref(channel);
         raw_peer_done(&old);
-        raw_peer_done(&new);
+        raw_peer_done(&newer);
         close(listening);
 }
 
@@ -650,6 +652,82 @@ TEST(a_deadline_passes)
                 has_come = take_canceled_call(&p);
         }
         ASSERT(has_come);
+        grpc_channel_unref(channel);
+        raw_peer_done(&p);
+        close(listening);
+}
+
+/* A busy machine may run the loop before the caller whose deadline has passed. A signal handler holds the caller up here. */
+
+static int held_up[2], go_on[2];
+
+static void hold_up(int signal)
+{
+        char byte = (char)signal;
+
+        if (write(held_up[1], &byte, 1) != 1 || read(go_on[0], &byte, 1) != 1)
+                abort();
+}
+
+struct held_caller {
+        struct caller caller;
+        pthread_t pthread;
+        _Atomic bool has_pthread;
+};
+
+static void run_held_call(void *arg)
+{
+        struct held_caller *c = arg;
+        sigset_t signals;
+
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGUSR1);
+        pthread_sigmask(SIG_UNBLOCK, &signals, NULL); /* threads start with all signals blocked */
+        c->pthread = pthread_self();
+        atomic_store(&c->has_pthread, true);
+        run_call(&c->caller);
+}
+
+static void wait_no_calls(struct grpc_channel *channel)
+{
+        for (int i = 0; i < 60000 && grpc_channel_stats(channel).n_calls > 0; i++)
+                thread_sleep(deadline_after_ms(1), NULL);
+        ASSERT_INT(grpc_channel_stats(channel).n_calls, 0);
+}
+
+/* The caller cannot use an answer that says to try again: its time is over. */
+TEST(a_connection_lost_after_the_deadline)
+{
+        struct grpc_channel_options options = { .backoff_ms = 10 };
+        const int64_t timeout_ms = 3000;
+        struct address a;
+        int listening = raw_listen(&a);
+        struct grpc_channel *channel = channel_to(&a, 1, &options);
+        struct held_caller c = { .caller = { .channel = channel, .timeout_ms = timeout_ms } };
+        struct sigaction action = { .sa_handler = hold_up }, before;
+        _cleanup_err_ struct err err = { 0 };
+        struct raw_peer p;
+        char byte;
+
+        ASSERT(pipe(held_up) == 0 && pipe(go_on) == 0);
+        ASSERT(sigaction(SIGUSR1, &action, &before) == 0);
+        ASSERT(thread_start("caller", run_held_call, &c, &c.caller.thread, &err) == 0);
+        take_connection(&p, listening, STR(""));
+        take_call(&p);
+        ASSERT(atomic_load(&c.has_pthread) && pthread_kill(c.pthread, SIGUSR1) == 0);
+        ASSERT(read(held_up[0], &byte, 1) == 1);
+        thread_sleep(deadline_after_ms(timeout_ms + 1), NULL);
+        shutdown(p.fd, SHUT_RDWR);
+        wait_no_calls(channel);
+        ASSERT(write(go_on[1], "", 1) == 1);
+        thread_join(c.caller.thread);
+        ASSERT_TEXT(c.caller.text, "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+        ASSERT_INT(c.caller.r, ERR_TIMEOUT);
+        sigaction(SIGUSR1, &before, NULL);
+        for (size_t i = 0; i < 2; i++) {
+                close(held_up[i]);
+                close(go_on[i]);
+        }
         grpc_channel_unref(channel);
         raw_peer_done(&p);
         close(listening);

@@ -91,9 +91,8 @@ static void set_up(enum grpc_status (*f)(void *context, struct grpc_request *cal
         context = (struct step_context) {
                 .run = &run,
                 .cluster = store_cluster(store),
-                .registry = registry,
+                .options = { .registry = registry, .wants_diff = true },
                 .observed = &observed,
-                .wants_diff = true,
         };
         n_calls = n_running = most_running = 0;
         completion_init(&may_go, "go");
@@ -168,8 +167,8 @@ TEST(a_function_that_does_not_answer_runs_out_of_time)
         _cleanup_err_ struct err err = { 0 };
 
         set_up(wait_for_go, 0, true);
-        context.timeout_ns = 30000000;
-        context.timeout_setting = "--step-timeout";
+        context.options.timeout_ns = 30000000;
+        context.options.timeout_setting = "--step-timeout";
         ASSERT_INT(run_step(&err), ERR_TIMEOUT);
         completion_complete(&may_go);
         ASSERT_TEXT(err_message(&err),
@@ -238,4 +237,22 @@ TEST(a_function_that_cannot_be_set_up_is_named)
                 ASSERT(function_grpc_new(STR("f"), STR(""), &cases[i].options, &f, &err) < 0);
                 ASSERT(str_starts_with(str_from(err_message(&err)), str_from(cases[i].message)));
         }
+}
+
+/* Without a deadline: patience alone ends the call. The server that answers at first is gone afterwards. */
+TEST(a_function_that_is_gone_is_reported_when_patience_ends)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct grpc_function_options options = { .names_itself = true, .patience_ms = 50 };
+        struct function *f;
+
+        set_up(answer, 0, false);
+        options.target = str_from(target);
+        ASSERT(function_grpc_new(STR("f"), STR("f-2"), &options, &f, NULL) >= 0);
+        registry_set(registry, STR("f"), f);
+        ASSERT(run_step(&err) >= 0);
+        grpc_server_free(TAKE(server));
+        ASSERT(run_step(&err) < 0);
+        ASSERT(strstr(err_message(&err), "cannot run Function \"f\": rpc error: code = Unavailable desc = "));
+        tear_down();
 }

@@ -324,35 +324,201 @@ TEST(refused_before_it_has_come)
         grpc_server_free(s.s);
 }
 
-TEST(requests_that_wait_are_bounded)
+/* Memory */
+
+static struct server start_small_server(size_t max_memory_bytes, int64_t wait_ms, int64_t stall_ms)
 {
         struct grpc_server_options options = { .methods = methods,
                                                .n_methods = ARRAY_SIZE(methods),
-                                               .max_receive_bytes = 1 << 20,
-                                               .max_waiting_bytes = 1000 };
+                                               .max_memory_bytes = max_memory_bytes,
+                                               .max_memory_flag = "--max-memory",
+                                               .wait_ms = wait_ms,
+                                               .has_reflection = true,
+                                               .http.stall_ms = stall_ms };
         _cleanup_err_ struct err err = { 0 };
         struct server s = { 0 };
-        struct client c;
-        struct answer a;
-        static char body[2000];
 
-        body[3] = (2000 - 5) >> 8;
-        body[4] = (char)(2000 - 5);
         ASSERT(address_from_ip(STR("127.0.0.1"), 0, &options.http.address, &err) == 0);
         ASSERT(grpc_server_new(&options, &s.s, &err) == 0);
+        return s;
+}
+
+/* Sends a whole request with a message of n bytes. */
+static void ask_bytes(struct client *c, const char *path, struct str message)
+{
+        _cleanup_buf_ struct buf body = BUF_INIT(0);
+        struct str rest;
+
+        grpc_append_prefix(&body, message.n);
+        buf_append_str(&body, message);
+        begin(c, "POST", path, RAW_FIELDS(GRPC));
+        for (rest = buf_str(&body); rest.n > 16384; rest = str_skip(rest, 16384))
+                raw_send_frame(c->p.fd, RAW_DATA, 0, c->id, str_first(rest, 16384));
+        raw_send_frame(c->p.fd, RAW_DATA, RAW_END_STREAM, c->id, rest);
+}
+
+static void open_window(struct client *c, uint32_t id, uint32_t n)
+{
+        char payload[] = { (char)(n >> 24), (char)(n >> 16), (char)(n >> 8), (char)n };
+
+        raw_send_frame(c->p.fd, RAW_WINDOW_UPDATE, 0, id, str_make(payload, 4));
+}
+
+/* A client that lets nothing but heads through: its streams have no window. */
+static void close_windows(struct client *c)
+{
+        raw_send_frame(c->p.fd, RAW_SETTINGS, 0, 0, STR("\0\4\0\0\0\0"));
+}
+
+static void expect(struct client *c, uint32_t id, const char *status, size_t n_body)
+{
+        struct answer a;
+
+        c->id = id;
+        finish(c, &a);
+        ASSERT_TEXT(a.grpc_status, status);
+        ASSERT_INT(a.body.n, n_body);
+        answer_done(&a);
+}
+
+/* Asks with a ping, so that what came before it has come. */
+static bool is_answered(struct client *c)
+{
+        struct raw_frame f;
+
+        raw_send_frame(c->p.fd, RAW_PING, 0, 0, STR("12345678"));
+        do {
+                ASSERT(raw_next(&c->p, &f));
+                if (f.type == RAW_HEADERS)
+                        return true;
+        } while (f.type != RAW_PING || !(f.flags & RAW_ACK));
+        return false;
+}
+
+#define MIB (1u << 20)
+
+TEST(calls_that_never_fit)
+{
+        struct server s = start_small_server(MIB, 0, 0);
+        struct client c;
+        struct answer a;
+
         client_init(&c, &s);
         for (int i = 0; i < 3; i++) { /* what was refused is not counted for ever */
                 begin(&c, "POST", "/test.Test/Echo", RAW_FIELDS(GRPC));
-                raw_send_frame(c.p.fd, RAW_DATA, RAW_END_STREAM, c.id, str_make(body, sizeof(body)));
+                raw_send_frame(c.p.fd, RAW_DATA, 0, c.id, STR("\0\0\x08\0\0"));
                 finish(&c, &a);
                 ASSERT_TEXT(a.grpc_status, "8");
-                ASSERT_TEXT(a.message, "the server holds too many requests; try again later");
+                ASSERT_TEXT(a.message, "the call needs more memory than one call may have: all calls together may use "
+                                       "1 MiB; raise it with --max-memory");
                 answer_done(&a);
         }
-        begin(&c, "POST", "/test.Test/Echo", RAW_FIELDS(GRPC));
-        raw_send_frame(c.p.fd, RAW_DATA, RAW_END_STREAM, c.id, STR("\0\0\0\0\2ok"));
+        ask_bytes(&c, "/test.Test/Give", STR("1000000")); /* the answer is too large */
         finish(&c, &a);
-        ASSERT_TEXT(a.grpc_status, "0");
+        ASSERT_TEXT(a.grpc_status, "8");
+        ASSERT_TEXT(a.message, "there is not enough memory for the call: all calls together may use 1 MiB; raise it "
+                               "with --max-memory");
+        answer_done(&a);
+        ask_bytes(&c, "/test.Test/Echo", STR("ok"));
+        expect(&c, c.id, "0", 7);
+        client_done(&c);
+        grpc_server_free(s.s);
+}
+
+/* Replies count until they are read: 30 of a megabyte each in 4 MiB. */
+TEST(unread_replies_are_bounded)
+{
+        struct server s = start_small_server(4 * MIB, 50, 0);
+        size_t before = count_heap_bytes(), n_given = 0;
+        uint32_t given[30], last;
+        struct client c;
+        struct answer a;
+
+        client_init(&c, &s);
+        close_windows(&c);
+        for (int i = 0; i < 30; i++)
+                ask_bytes(&c, "/test.Test/Give", STR("1000000"));
+        last = c.id;
+        /* Heads of those that have an answer; all else is refused. */
+        for (size_t n_heads = 0; n_heads < 30;) {
+                struct raw_frame f;
+
+                ASSERT(raw_next(&c.p, &f));
+                if (f.type != RAW_HEADERS)
+                        continue;
+                n_heads++;
+                a = (struct answer) { 0 };
+                read_head(&c, f.payload, &a);
+                ASSERT_TEXT(a.status, "200");
+                if (*a.grpc_status)
+                        ASSERT_TEXT(a.grpc_status, "8");
+                else
+                        given[n_given++] = f.id;
+        }
+        ASSERT(n_given >= 2 && n_given <= 4);
+        ASSERT(count_heap_bytes() < before + 6 * MIB);
+        open_window(&c, 0, 100 * MIB);
+        for (size_t i = 0; i < n_given; i++) {
+                open_window(&c, given[i], 2 * MIB);
+                expect(&c, given[i], "0", 1000005);
+        }
+        c.id = last;
+        ask_bytes(&c, "/test.Test/Give", STR("1000000")); /* there is memory again */
+        open_window(&c, c.id, 2 * MIB);
+        expect(&c, c.id, "0", 1000005);
+        client_done(&c);
+        grpc_server_free(s.s);
+}
+
+/* A large call waits until an answer before it was read; a small one does not. */
+TEST(calls_wait_for_memory)
+{
+        struct server s = start_small_server(8 * MIB, 20000, 0);
+        static char large[64000];
+        struct client slow, c, small;
+
+        client_init(&slow, &s);
+        close_windows(&slow);
+        ask_bytes(&slow, "/test.Test/Give", STR("7300000"));
+        for (struct raw_frame f = { 0 }; f.type != RAW_HEADERS;)
+                ASSERT(raw_next(&slow.p, &f));
+        client_init(&c, &s);
+        open_window(&c, 0, MIB);
+        ask_bytes(&c, "/test.Test/Echo", str_make(large, sizeof(large)));
+        open_window(&c, c.id, MIB);
+        client_init(&small, &s);
+        ask_bytes(&small, "/test.Test/Echo", STR("ok"));
+        expect(&small, small.id, "0", 7);
+        ASSERT(!is_answered(&c));
+        open_window(&slow, 0, 100 * MIB);
+        open_window(&slow, slow.id, 100 * MIB);
+        expect(&slow, slow.id, "0", 7300005);
+        expect(&c, c.id, "0", sizeof(large) + 5);
+        client_done(&small);
+        client_done(&c);
+        client_done(&slow);
+        grpc_server_free(s.s);
+}
+
+/* A byte now and then is no reading; an answer that is read steadily is given whole. */
+TEST(readers_that_trickle)
+{
+        struct server s = start_small_server(8 * MIB, 0, 300);
+        struct client c;
+        struct answer a = { 0 };
+        bool goes_on = true;
+
+        client_init(&c, &s);
+        close_windows(&c);
+        ask_bytes(&c, "/test.Test/Give", STR("1000000"));
+        for (int i = 0; i < 20000 && goes_on; i++) {
+                if (raw_is_readable(c.p.fd, 5))
+                        goes_on = take(&c, &a);
+                else
+                        open_window(&c, c.id, 1);
+        }
+        ASSERT(a.was_reset);
+        ASSERT(a.body.n < 1000000);
         answer_done(&a);
         client_done(&c);
         grpc_server_free(s.s);

@@ -72,6 +72,8 @@ TEST(deadlines_and_cancellation_reach_the_handler)
 
         arena_init(&a, "test", 0);
         n_hanging = n_canceled = 0;
+        ASSERT_INT(call(c, "/test.Test/Echo", STR(""), 60000, &a, &reply, &err), 0); /* there is a connection */
+        bytes_unref(reply.response);
         for (int64_t ms = 50; n_hanging == 0; ms *= 2) { /* until one gets to the handler in time */
                 ASSERT_INT(call(c, "/test.Test/Hang", STR(""), ms, &a, &reply, &err), ERR_TIMEOUT);
                 ASSERT_TEXT(err_message(&err), "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
@@ -340,7 +342,7 @@ TEST(nobody_listens)
 /* TLS */
 
 /* One call that does not wait for a better day; its error, or "". */
-static struct str try(const char *target, struct tls_config *tls, const char *authority, struct arena *a)
+static struct str attempt(const char *target, struct tls_config *tls, const char *authority, struct arena *a)
 {
         _cleanup_err_ struct err err = { 0 };
         _cleanup_bytes_ struct bytes *request = bytes_copy(STR("hello"));
@@ -378,22 +380,22 @@ TEST(mutual_tls_and_who_is_refused)
         server = config(w.server, true);
         s = start_server(server);
         good = config(w.client, false);
-        expect(try(s.target, good, NULL, &a), "");
-        expect(try(s.target, good, "fn.example", &a), "");
-        expect(try(s.target, good, "other.example", &a), "hostname mismatch");
+        expect(attempt(s.target, good, NULL, &a), "");
+        expect(attempt(s.target, good, "fn.example", &a), "");
+        expect(attempt(s.target, good, "other.example", &a), "hostname mismatch");
         no_certificate.ca_file = arena_printf(&a, "%s/ca.crt", w.client).p;
         ASSERT(tls_config_new(&no_certificate, &none, &err) == 0);
-        expect(try(s.target, none, NULL, &a), "certificate required");
-        expect(try(s.target, NULL, NULL, &a), "rpc error: code = Unavailable");
+        expect(attempt(s.target, none, NULL, &a), "certificate required");
+        expect(attempt(s.target, NULL, NULL, &a), "rpc error: code = Unavailable");
         write_certificate(w.client, "DNS:client", &w.theirs, &w.ours, 3600);
         foreign = config(w.client, false);
-        expect(try(s.target, foreign, NULL, &a), "unknown ca");
+        expect(attempt(s.target, foreign, NULL, &a), "unknown ca");
         write_certificate(w.client, "DNS:client", &w.ours, &w.ours, -60);
         expired = config(w.client, false);
-        expect(try(s.target, expired, NULL, &a), "certificate expired");
+        expect(attempt(s.target, expired, NULL, &a), "certificate expired");
         write_certificate(w.client, "DNS:client", &w.ours, &w.theirs, 3600);
         suspicious = config(w.client, false);
-        expect(try(s.target, suspicious, NULL, &a), "unable to get local issuer certificate");
+        expect(attempt(s.target, suspicious, NULL, &a), "unable to get local issuer certificate");
         grpc_server_free(s.s);
         tls_config_unref(server);
         tls_config_unref(good);
@@ -461,7 +463,7 @@ TEST(servers_that_are_refused)
                                   cases[i].valid_s);
                 server = config(w.server, true);
                 s = start_server(server);
-                expect(try(s.target, client, NULL, &a), cases[i].error);
+                expect(attempt(s.target, client, NULL, &a), cases[i].error);
                 grpc_server_free(s.s);
                 tls_config_unref(server);
         }
@@ -545,7 +547,7 @@ TEST(broken_files)
                 }
                 ASSERT_CASE(cases[i].error, tls_config_new(&options, &c, &err) < 0);
                 expect(str_from(err_message(&err)), cases[i].error);
-                expect(try(s.target, client, NULL, &a), "");
+                expect(attempt(s.target, client, NULL, &a), "");
         }
         grpc_server_free(s.s);
         tls_config_unref(server);

@@ -207,11 +207,17 @@ TEST(oversized_heads_and_too_many_connections)
         char long_line[4000];
 
         arena_init(&a, "test", 0);
-        say(fd, STR("GET / HTTP/1.1\r\n"));
-        other = dial(s);
+        say(fd, STR("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n"));
+        hear(fd, "200 OK", &a);
+        other = dial(s); /* the first one is busy */
         ASSERT_STR(hear(other, NULL, &a), STR(""));
         close(other);
         ASSERT_INT(http_server_stats(s).n_refused, 1);
+        close(fd);
+        for (int i = 0; i < 20000 && http_server_stats(s).n_connections > 0; i++)
+                thread_sleep(deadline_after_ms(1), NULL);
+        fd = dial(s);
+        say(fd, STR("GET / HTTP/1.1\r\n"));
         memset(long_line, 'x', sizeof(long_line));
         say(fd, str_make(long_line, sizeof(long_line)));
         ASSERT_STR(
@@ -372,13 +378,18 @@ TEST(files_in_the_place_of_a_socket)
         rmdir(directory);
 }
 
+/* Also if both servers have several loops, which share the port among themselves. */
 TEST(address_in_use)
 {
-        struct http_server *s = start((struct http_server_options) { 0 }), *other;
-        struct http_server_options options = { .address = http_server_address(s), .on_request = on_request };
-        _cleanup_err_ struct err err = { 0 };
+        for (unsigned n_loops = 1; n_loops <= 3; n_loops++) {
+                struct http_server *s = start((struct http_server_options) { .n_loops = n_loops }), *other;
+                struct http_server_options options = { .address = http_server_address(s),
+                                                       .n_loops = n_loops,
+                                                       .on_request = on_request };
+                _cleanup_err_ struct err err = { 0 };
 
-        ASSERT(http_server_new(&options, &other, &err) < 0);
-        ASSERT(str_find(str_from(err_message(&err)), STR("cannot listen at 127.0.0.1:")) >= 0);
-        http_server_free(s);
+                ASSERT(http_server_new(&options, &other, &err) < 0);
+                ASSERT(str_find(str_from(err_message(&err)), STR("cannot listen at 127.0.0.1:")) >= 0);
+                http_server_free(s);
+        }
 }

@@ -1,7 +1,7 @@
 #include "kube-test.h"
 
 #include "kind.h"
-#include "pipeline.h"
+#include "prepare.h"
 
 static const char widgets[] =
         "{\"metadata\":{\"name\":\"widgets.ex.org\"},\"spec\":{\"group\":\"ex.org\",\"scope\":\"Namespaced\",\"names\":"
@@ -175,7 +175,12 @@ static const struct value *prepare(struct arena *a, const char *kind, const char
 {
         struct write_request req = { .verb = old ? WRITE_UPDATE : WRITE_CREATE, .subresource = str_from(subresource) };
 
-        return builtin(kind)->strategy->prepare(a, &req, old ? from_json(a, old) : NULL, from_json(a, object));
+        const struct kind_strategy *strategy = builtin(kind)->strategy;
+        const struct value *v = from_json(a, object);
+
+        if (strategy->complete)
+                v = strategy->complete(a, v);
+        return strategy->prepare(a, &req, old ? from_json(a, old) : NULL, v);
 }
 
 TEST(namespaces)

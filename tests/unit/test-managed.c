@@ -142,7 +142,7 @@ TEST(scale)
 }
 
 static const struct {
-        const char *old, *new, *want;
+        const char *old, *newer, *want;
 } reversions[] = {
         { "{\"a\":1,\"metadata\":{\"resourceVersion\":\"1\",\"managedFields\":[{\"manager\":\"m\",\"time\":\"1\"}]}}",
           "{\"a\":1,\"metadata\":{\"resourceVersion\":\"2\",\"managedFields\":[{\"manager\":\"m\",\"time\":\"2\"}]}}",
@@ -170,7 +170,7 @@ static const struct {
 TEST(times_are_reverted)
 {
         for (size_t i = 0; i < ARRAY_SIZE(reversions); i++) {
-                const struct value *new_object = parse(reversions[i].new);
+                const struct value *new_object = parse(reversions[i].newer);
                 const struct value *got = managed_revert_times(&arena, parse(reversions[i].old), new_object);
 
                 if (reversions[i].want)

@@ -156,6 +156,17 @@ TEST(errors_in_list_items)
         ASSERT_INT(err.position.line, 7);
 }
 
+TEST(an_object_that_stands_in_no_file)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct manifest m = { 0 };
+
+        err_set(&err, ERR_INVALID, "it is wrong");
+        ASSERT_INT(manifest_error(&m, STR("spec.a"), &err), ERR_INVALID);
+        ASSERT_STR(str_from(err_message(&err)), STR("it is wrong"));
+        ASSERT(manifest_error(&m, STR("spec.a"), NULL) < 0);
+}
+
 static void write_file(const char *directory, const char *name, const char *text)
 {
         char path[256];

@@ -91,9 +91,9 @@ TEST(keys)
                 "{\"apiVersion\":\"ex.org/v1\",\"kind\":\"W\",\"metadata\":{\"name\":\"n\",\"namespace\":\"s\"}}"));
         b = object_key_copy(&arena, &a);
         ASSERT_STR(b.name, STR("n"));
-        ASSERT_STR(b.namespace, STR("s"));
+        ASSERT_STR(b.ns, STR("s"));
         ASSERT(object_key_equal(&a, &b));
-        b.namespace = STR("");
+        b.ns = STR("");
         ASSERT(!object_key_equal(&a, &b));
 }
 

@@ -1,4 +1,4 @@
-/* Expectations are what kube-apiserver 1.36 answers (spec/apiserver 2.2, 2.4). */
+/* Expectations are what kube-apiserver 1.36 answers (docs/spec/apiserver 2.2, 2.4). */
 #include "test.h"
 
 #include "json.h"

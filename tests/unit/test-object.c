@@ -46,6 +46,26 @@ TEST(the_version_is_in_the_value)
         object_cache_unref(c);
 }
 
+TEST(a_value_that_was_given_is_not_copied)
+{
+        struct object_cache *c = object_cache_new(0);
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+        struct object *o;
+        struct bytes *json;
+
+        arena_init(&a, "test", 0);
+        v = parse(&a, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"x\"}}");
+        o = object_of_value(c, v);
+        ASSERT(object_value(o, &a) == v);
+        ASSERT_INT(object_version(o), 0);
+        json = object_json(o);
+        ASSERT_STR(json->str, STR("{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"x\"}}"));
+        bytes_unref(json);
+        object_unref(o);
+        object_cache_unref(c);
+}
+
 TEST(values_outlive_object_and_cache)
 {
         struct object_cache *c = object_cache_new(0);
@@ -108,8 +128,10 @@ TEST(the_cache_keeps_to_its_budget_and_forgets_the_oldest)
                 ASSERT(object_value(objects[0], &short_lived) == first); /* used all the time: never forgotten */
                 ASSERT(object_cache_used_bytes(c) <= 64 << 10);
         }
-        for (size_t i = 1; i < ARRAY_SIZE(objects); i++)
+        for (size_t i = 1; i < ARRAY_SIZE(objects); i++) {
                 bytes_unref(object_json(objects[i]));
+                bytes_unref(object_struct(objects[i])); /* makes a tree, which is kept too */
+        }
         ASSERT(object_cache_used_bytes(c) <= 64 << 10);
         ASSERT(object_value(objects[0], &a) != first); /* forgotten, and still alive */
         ASSERT_STR(value_str(value_find(first, "metadata", "name")), STR("a"));
@@ -138,6 +160,111 @@ TEST(copies_have_their_own_version)
         object_unref(NULL);
         object_cache_unref(c);
         object_cache_unref(NULL);
+}
+
+static const char *const some_text = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"a\":[1,2,3]}}";
+
+TEST(what_is_pinned_counts_in_the_budget)
+{
+        struct object_cache *c = object_cache_new(1 << 20);
+        struct object *o = make(c, 1, some_text);
+        _cleanup_err_ struct err err = { 0 };
+        struct arena a;
+
+        arena_init(&a, "run", 64 << 10);
+        for (size_t i = 0; i < 1000; i++) /* the same one again costs nothing */
+                object_value(o, &a);
+        ASSERT_INT(arena_check(&a, NULL), 0);
+        ASSERT(a.pinned_bytes > object_size_bytes(o));
+        for (size_t i = 0; i < 100; i++) {
+                struct object *other = make(c, 1, some_text);
+
+                object_value(other, &a);
+                object_unref(other);
+        }
+        ASSERT_INT(arena_check(&a, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err), "run memory limit of 65536 bytes exceeded");
+        arena_reset(&a);
+        object_pin(o, &a);
+        ASSERT_INT(a.pinned_bytes, object_size_bytes(o));
+        ASSERT_INT(arena_check(&a, NULL), 0);
+        arena_done(&a);
+        object_unref(o);
+        object_cache_unref(c);
+}
+
+TEST(a_peek_leaves_the_cache_alone)
+{
+        struct object_cache *c = object_cache_new(1 << 20);
+        struct object *o = make(c, 4, some_text);
+        _cleanup_arena_ struct arena a, scratch;
+        const struct value *kept;
+
+        arena_init(&a, "test", 0);
+        arena_init(&scratch, "test", 0);
+        ASSERT_STR(value_str(value_find(object_peek(o, &scratch), "metadata", "resourceVersion")), STR("4"));
+        ASSERT_INT(object_cache_used_bytes(c), 0);
+        kept = object_value(o, &a);
+        ASSERT(object_peek(o, &scratch) == kept);
+        object_unref(o);
+        arena_reset(&scratch);
+        arena_reset(&a);
+        object_cache_unref(c);
+}
+
+TEST(text_for_one_use_leaves_the_cache_alone)
+{
+        struct object_cache *c = object_cache_new(1 << 20);
+        struct object *o = make(c, 4, some_text);
+        _cleanup_buf_ struct buf b = BUF_INIT(0), again = BUF_INIT(0);
+        _cleanup_arena_ struct arena scratch;
+        struct bytes *json;
+        size_t used;
+
+        arena_init(&scratch, "test", 0);
+        object_append_json(o, &scratch, &b);
+        ASSERT_INT(object_cache_used_bytes(c), 0);
+        json = object_json(o);
+        ASSERT_STR(buf_str(&b), json->str);
+        used = object_cache_used_bytes(c);
+        object_append_json(o, &scratch, &again);
+        ASSERT_STR(buf_str(&again), json->str);
+        ASSERT_INT(object_cache_used_bytes(c), used);
+        bytes_unref(json);
+        object_unref(o);
+        object_cache_unref(c);
+}
+
+TEST(variants_are_shared_and_forgotten)
+{
+        struct object_cache *c = object_cache_new(1 << 10);
+        struct object *o = make(c, 1, some_text), *one = make(c, 1, some_text), *two = make(c, 1, some_text), *found;
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        ASSERT(!object_variant(o, 1));
+        found = object_add_variant(o, 1, one);
+        ASSERT(found == one);
+        object_unref(found);
+        found = object_add_variant(o, 1, two); /* too late */
+        ASSERT(found == one);
+        object_unref(found);
+        ASSERT(!object_variant(o, 2));
+        found = object_add_variant(o, 2, two);
+        ASSERT(found == two);
+        object_unref(found);
+        found = object_variant(o, 1);
+        ASSERT(found == one);
+        object_unref(found);
+        object_value(one, &a);
+        object_value(two, &a); /* both together are more than the budget, even without blocks of arenas */
+        ASSERT(!object_variant(o, 1));
+        arena_reset(&a);
+        object_unref(one);
+        object_unref(two);
+        object_unref(o);
+        ASSERT_INT(object_cache_used_bytes(c), 0);
+        object_cache_unref(c);
 }
 
 struct shared {

@@ -56,19 +56,22 @@ static const char *judge(const char *type, const char *spec, const char *old)
         return judge_value(object_of(type, spec), old ? object_of(type, old) : NULL);
 }
 
-#define COMPOSITION GROUP "v1 Composition"
-#define REVISION    GROUP "v1 CompositionRevision"
-#define XRD         GROUP "v1 CompositeResourceDefinition"
-#define XRD2        GROUP "v2 CompositeResourceDefinition"
-#define FUNCTION    "pkg.crossplane.io/v1 Function"
-#define USAGE       "protection.crossplane.io/v1beta1 Usage"
+#define COMPOSITION   GROUP "v1 Composition"
+#define REVISION      GROUP "v1 CompositionRevision"
+#define XRD           GROUP "v1 CompositeResourceDefinition"
+#define XRD2          GROUP "v2 CompositeResourceDefinition"
+#define PROVIDER      "pkg.crossplane.io/v1 Provider"
+#define CONFIGURATION "pkg.crossplane.io/v1 Configuration"
+#define FUNCTION      "pkg.crossplane.io/v1 Function"
+#define USAGE         "protection.crossplane.io/v1beta1 Usage"
 
 #define REF        "compositeTypeRef: {apiVersion: e.org/v1, kind: X}"
 #define STEP       "step: a, functionRef: {name: f}"
 #define WITH(rest) "{" REF ", pipeline: [{" STEP ", " rest "}]}"
 #define NAMES      "group: e.org, names: {kind: X, plural: xs}"
 #define VERSIONS   "versions: [{name: v1, served: true, referenceable: true}]"
-#define IMAGE      "package: r.io/a/b:v1"
+#define IMAGE_NAME "r.io/a/b:v1"
+#define IMAGE      "package: " IMAGE_NAME
 
 #define IMMUTABLE    "Invalid value: Value is immutable"
 #define NEEDS_SECRET "Invalid value: the Secret source requires a secretRef"
@@ -194,6 +197,20 @@ static const struct {
         { XRD2, "{" NAMES ", " VERSIONS ", conversion: {strategy: None}}", NULL, "" },
         /* Functions */
         { FUNCTION, "{" IMAGE "}", NULL, "" },
+#define TWO ", activeRevisionLimit: 2, revisionHistoryLimit: 2"
+        { FUNCTION, "{" IMAGE TWO ", rollout: {from: f-1, to: " IMAGE_NAME ", percent: 100}}", NULL, "" },
+        { FUNCTION, "{" IMAGE TWO ", rollout: {from: f-1, to: xpkg.example.org/f:v2}}", NULL,
+          "spec: Invalid value: rollout.to must be the same as package" },
+        { FUNCTION, "{" IMAGE ", rollout: {from: f-1, to: " IMAGE_NAME "}}", NULL,
+          "spec: Invalid value: a rollout needs an activeRevisionLimit of at least 2, because two revisions serve" },
+        { FUNCTION, "{" IMAGE TWO ", rollout: {from: f-1, to: " IMAGE_NAME ", percent: 101}}", NULL,
+          "spec.rollout.percent: Invalid value: 101: spec.rollout.percent in body should be less than or equal to "
+          "100" },
+        { FUNCTION, "{" IMAGE TWO ", rollout: {from: f-1, to: " IMAGE_NAME ", maxLatencyPercent: 99}}", NULL,
+          "spec.rollout.maxLatencyPercent: Invalid value: 99: spec.rollout.maxLatencyPercent in body should be greater "
+          "than or equal to 100" },
+        { FUNCTION, "{" IMAGE TWO ", rollout: {to: " IMAGE_NAME "}}", NULL, "spec.rollout.from: Required value" },
+#undef TWO
         { FUNCTION, "{" IMAGE ", activeRevisionLimit: 2, revisionHistoryLimit: 2}", NULL, "" },
         { FUNCTION, "{" IMAGE ", activeRevisionLimit: 2, revisionHistoryLimit: 0}", NULL, "" },
         { FUNCTION, "{" IMAGE ", activeRevisionLimit: 2}", NULL,
@@ -201,6 +218,15 @@ static const struct {
         { FUNCTION, "{" IMAGE ", activeRevisionLimit: 0}", NULL,
           "spec.activeRevisionLimit: Invalid value: 0: spec.activeRevisionLimit in body should be greater than or "
           "equal to 1" },
+        { PROVIDER, "{" IMAGE ", activeRevisionLimit: 1}", NULL, "" },
+        { PROVIDER, "{" IMAGE ", activeRevisionLimit: 2}", NULL,
+          "spec.activeRevisionLimit: Invalid value: 2: spec.activeRevisionLimit in body should be less than or equal "
+          "to "
+          "1" },
+        { CONFIGURATION, "{" IMAGE ", activeRevisionLimit: 2}", NULL,
+          "spec.activeRevisionLimit: Invalid value: 2: spec.activeRevisionLimit in body should be less than or equal "
+          "to "
+          "1" },
         /* Usages */
         { USAGE, "{of: {resourceRef: {name: a}}, reason: r}", NULL, "" },
         { USAGE, "{of: {resourceSelector: {}}, by: {resourceRef: {name: b}}}", NULL, "" },
@@ -419,8 +445,8 @@ TEST(kinds_and_versions)
                 ASSERT(gvk_split_api_version(str_from(cases[i].api_version), &gvk.group, &gvk.version, NULL) == 0);
                 ASSERT_CASE(cases[i].api_version, own_kind_known(gvk) == cases[i].is_known);
         }
-        ASSERT(own_kind_strategy(STR("pkg.crossplane.io"), STR("Function")));
-        ASSERT(!own_kind_strategy(STR("pkg.crossplane.io"), STR("Composition")));
+        ASSERT(own_kind_strategy(read_yaml("{spec: {group: pkg.crossplane.io, names: {kind: Function}}}")));
+        ASSERT(!own_kind_strategy(read_yaml("{spec: {group: pkg.crossplane.io, names: {kind: Composition}}}")));
         end();
 }
 
@@ -483,7 +509,7 @@ TEST(crds_are_served)
                         ASSERT(kind->storage == 0);
                 }
         }
-        ASSERT(n == 9);
+        ASSERT(n == 21);
         control_plane_end(&p);
 }
 

@@ -520,7 +520,7 @@ TEST(set_limits_depth)
         end();
 }
 
-TEST(delete)
+TEST(deletion)
 {
         static const struct {
                 const char *document;
@@ -704,4 +704,57 @@ TEST(parsed_paths)
         ASSERT(path_delete_segments(&arena, document, &path, &result, NULL) >= 0);
         check_value("delete", result, "{\"a\":[{}]}");
         end();
+}
+
+/* `f[1024][1024]...`: every level is an array of which all but one item are filling. */
+static struct str deep_path(struct arena *a, const char *head, size_t n)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+
+        buf_append_str(&b, str_from(head));
+        for (size_t i = 0; i < n; i++)
+                buf_append_literal(&b, "[1024]");
+        return buf_to_arena(&b, a);
+}
+
+/* All edits in one arena count together: a call cannot multiply a short path into much memory. */
+TEST(filling_is_limited)
+{
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena a;
+        struct value text = value_of_literal("x");
+        const struct value *root = &value_empty_object;
+
+        arena_init(&a, "test", 0);
+        ASSERT(path_set(&a, root, deep_path(&a, "f", LIMIT_PATH_FILL / 1024), &text, &root, &err) >= 0);
+        ASSERT(path_set(&a, root, STR("g[0]"), &text, &root, &err) >= 0);
+        ASSERT(path_set(&a, root, STR("g[1]"), &text, &root, &err) >= 0);
+        ASSERT_INT(path_set(&a, root, STR("g[3]"), &text, &root, &err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err), "g[3]: field paths would fill arrays with more than the limit of 32768 nulls");
+        ASSERT_INT(path_set(&a, &value_empty_object, deep_path(&a, "f", 900), &text, &root, NULL), ERR_LIMIT);
+        ASSERT(a.used_bytes < 4 << 20);
+        arena_reset(&a);
+        ASSERT(path_set(&a, &value_empty_object, STR("g[3]"), &text, &root, &err) >= 0);
+}
+
+TEST(copies_of_edits_are_limited)
+{
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena a;
+        struct value text = value_of_literal("x");
+        const struct value *root = &value_empty_object;
+        struct str path;
+        int r = 0;
+
+        arena_init(&a, "test", 0);
+        path = deep_path(&a, "f", LIMIT_PATH_FILL / 1024);
+        for (int i = 0; r >= 0 && i < 2000; i++)
+                r = path_set(&a, root, path, &text, &root, &err);
+        ASSERT_INT(r, ERR_LIMIT);
+        ASSERT_TEXT(err_message(&err),
+                    "f[1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024][1024]"
+                    "[10...: edits by field paths would copy more than the limit of 134217728 bytes");
+        for (int i = 0; i < 2000; i++)
+                ASSERT_INT(path_set(&a, root, path, &text, &root, NULL), ERR_LIMIT);
+        ASSERT(a.used_bytes < LIMIT_PATH_EDIT_BYTES + (8 << 20));
 }

@@ -1,4 +1,4 @@
-/* The connection secret of legacy composites (spec/engine 1.7). */
+/* The connection secret of legacy composites (docs/spec/engine 1.7). */
 #include "engine-test.h"
 
 #define DETAILS(map) "{desired: {composite: {connectionDetails: " map "}}}"
@@ -8,7 +8,7 @@
 
 static const struct object_key secret_key = {
         .gvk = { STR_INIT(""), STR_INIT("v1"), STR_INIT("Secret") },
-        .namespace = STR_INIT("default"),
+        .ns = STR_INIT("default"),
         .name = STR_INIT("conn"),
 };
 

@@ -1,4 +1,4 @@
-/* What a composition says when something is wrong (spec/engine 1.6, 2.1, 2.6-2.10): words of events and conditions, and what is left alone. */
+/* What a composition says when something is wrong (docs/spec/engine 1.6, 2.1, 2.6-2.10): words of events and conditions, and what is left alone. */
 #include "engine-test.h"
 
 #define DESIRED(key, object) "{desired: {resources: {" key ": {ready: READY_TRUE, resource: " object "}}}}"
@@ -48,7 +48,7 @@ static const struct value *only(struct gvk gvk)
 {
         struct object_list found = list(gvk, STR(""));
 
-        return found.n == 1 ? found.values[0] : NULL;
+        return found.n == 1 ? object_list_value(&found, 0, &arena) : NULL;
 }
 
 /* The events behind those of selection. */
@@ -269,18 +269,22 @@ TEST(desired_resources_that_cannot_be)
                 { SCOPE_NAMESPACED, "{apiVersion: nobody.example.org/v1, kind: Missing}",
                   "cannot check if composed resource \"r\" is namespaced (a Missing named ): failed to get "
                   "restmapping: no matches for kind "
-                  "\"Missing\" in version \"nobody.example.org/v1\"" },
+                  "\"Missing\" in version \"nobody.example.org/v1\"; install its CustomResourceDefinition, its "
+                  "provider, "
+                  "or the XRD that defines it" },
                 { SCOPE_NAMESPACED, "{apiVersion: nobody.example.org/v1, kind: Missing, metadata: {name: x}}",
                   "cannot check if composed resource \"r\" is namespaced (a Missing named x): failed to get "
                   "restmapping: no matches for kind "
-                  "\"Missing\" in version \"nobody.example.org/v1\"" },
+                  "\"Missing\" in version \"nobody.example.org/v1\"; install its CustomResourceDefinition, its "
+                  "provider, "
+                  "or the XRD that defines it" },
                 { SCOPE_NAMESPACED, "{}",
                   "cannot check if composed resource \"r\" is namespaced (a  named ): Object 'Kind' is missing in "
                   "'unstructured object has no "
                   "kind'" },
                 { SCOPE_NAMESPACED, "{apiVersion: db.example.org/v1, kind: Table}",
                   "cannot apply cluster scoped composed resource \"r\" (a Table named ) for a namespaced composite "
-                  "resource." },
+                  "resource. An XRD with scope: Cluster may compose it" },
                 { SCOPE_NAMESPACED, "{apiVersion: s3.example.org/v1, kind: Bucket, metadata: {name: UP}}",
                   "cannot apply composed resource \"r\" because it has an invalid name \"UP\". Must be a valid RFC "
                   "1123 subdomain name." },
@@ -518,7 +522,7 @@ TEST(a_delete_says_why_and_spares_what_changed)
                         faulty.writes[i].cause,
                         str_from(text(
                                 "reconcile of App web: CompositionRevision \"%.*s\" no longer desires resource \"b\"",
-                                STR_ARG(composite_ref(&(struct composite) { get(&key), true },
+                                STR_ARG(composite_ref(&(struct composite) { get(&key), &places_legacy },
                                                       STR("compositionRevisionRef"))))));
         ASSERT(store_settle(store, &run, NULL) >= 0);
         ASSERT(!get(&k));

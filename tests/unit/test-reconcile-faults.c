@@ -25,6 +25,7 @@ struct scenario {
         const char *change;            /* of Crossplane's part of its spec */
         void (*prepare)(void);         /* called before the runs */
         void (*act)(void);             /* called between them */
+        bool depends_on_time;          /* what comes of it depends on when the change is seen */
         enum {
                 NAMESPACED,
                 LEGACY,
@@ -73,6 +74,32 @@ static void plant_resource(void)
         update(composite_with(&arena, &composite_now, STR("resourceRefs"), refs).object, "");
 }
 
+/* The composed resource b. */
+static const struct value *find_b(void)
+{
+        struct object_list found = list(BUCKET, meta_uid(get(&key)));
+
+        for (size_t i = 0; i < found.n; i++)
+                if (str_equal(composed_key(object_list_value(&found, i, &arena)), STR("b")))
+                        return object_list_value(&found, i, &arena);
+        test_fail(__FILE__, __LINE__, "there is no b");
+        return NULL;
+}
+
+static void delete_b(void)
+{
+        struct object_key k = object_key_of(find_b());
+
+        remove_object(&k);
+}
+
+static void change_b(void)
+{
+        struct object_key k = object_key_of(find_b());
+
+        patch(&k, "{metadata: {labels: {by: somebody}}, spec: {size: 9}}");
+}
+
 static const struct scenario scenarios[] = {
         { .name = "create", .after = { FIRST, SECOND }, .scopes = BOTH },
         { .name = "create with a secret",
@@ -104,12 +131,28 @@ static const struct scenario scenarios[] = {
           .before = { FIRST, SECOND, "{desired: {resources: {" C "}}}" },
           .after = { FIRST, SECOND, "{desired: {resources: {" C "}}}" },
           .change = "{compositionRevisionSelector: {matchLabels: {channel: new}}}" },
+        { .name = "somebody deletes a resource",
+          .before = { FIRST, SECOND },
+          .after = { FIRST, SECOND },
+          .act = delete_b },
+        { .name = "somebody changes a resource",
+          .before = { FIRST, SECOND },
+          .after = { FIRST, SECOND },
+          .act = change_b },
+        { .name = "somebody changes a resource that goes",
+          .before = { FIRST, SECOND },
+          .after = { FIRST, "{desired: {}}" },
+          .act = change_b },
         { .name = "delete", .before = { FIRST, SECOND }, .after = { FIRST, SECOND }, .act = delete_composite },
         { .name = "delete in the foreground",
           .before = { FIRST, SECOND },
           .after = { FIRST, SECOND },
           .act = delete_in_foreground },
-        { .name = "pause", .before = { FIRST, SECOND }, .after = { "{" SAYS "}" }, .act = pause_composite },
+        { .name = "pause",
+          .before = { FIRST, SECOND },
+          .after = { "{" SAYS "}" },
+          .act = pause_composite,
+          .depends_on_time = true },
 };
 
 /* --- What there is --- */
@@ -139,9 +182,10 @@ static void check_no_orphan(const char *what, struct str uid)
         struct composite xr = composite();
 
         for (size_t i = 0; i < found.n && xr.object && !meta_is_deleting(xr.object); i++)
-                if (!meta_is_deleting(found.values[i]) && !is_referenced(&xr, found.values[i]))
+                if (!meta_is_deleting(object_list_value(&found, i, &arena)) &&
+                    !is_referenced(&xr, object_list_value(&found, i, &arena)))
                         test_fail(__FILE__, __LINE__, "[%s] %.*s is an orphan", what,
-                                  STR_ARG(meta_name(found.values[i])));
+                                  STR_ARG(meta_name(object_list_value(&found, i, &arena))));
 }
 
 static void describe_resources(struct buf *b, struct str uid)
@@ -155,7 +199,7 @@ static void describe_resources(struct buf *b, struct str uid)
                 struct object_list found = list(kinds[k], uid);
 
                 for (size_t i = 0; i < found.n && n < ARRAY_SIZE(texts); i++) {
-                        const struct value *v = found.values[i];
+                        const struct value *v = object_list_value(&found, i, &arena);
 
                         texts[n++] =
                                 arena_printf(&arena, "%.*s %.*s%s labels %s spec %s data %s\n", STR_ARG(kinds[k].kind),
@@ -241,10 +285,15 @@ static const char *machinery(const char *fields)
         return scope == SCOPE_LEGACY ? text("{spec: %s}", fields) : text("{spec: {crossplane: %s}}", fields);
 }
 
+static uint64_t version_before; /* what others did to the scenario's composite comes behind it */
+
 /* A composite of the scenario, ready for the run that is to fail. */
 static struct str begin_scenario(const struct scenario *s)
 {
         static int number;
+
+        faulty.late = (struct late_reads) { 0 };
+        version_before = store_version(store);
 
         make_composite(text("web%dx", ++number), "{size: 3}");
         patch(&key,
@@ -258,6 +307,8 @@ static struct str begin_scenario(const struct scenario *s)
         memcpy(answers, s->before, sizeof(answers));
         if (s->before[0])
                 reconcile_ok();
+        if (s->before[0])
+                version_before = store_version(store);
         memcpy(answers, s->after, sizeof(answers));
         if (s->change)
                 patch(&key, machinery(s->change));
@@ -311,6 +362,33 @@ static void try_faults(const struct scenario *s, enum fault_mode mode, const cha
         }
 }
 
+/* A run sees the changes of others late: the composite itself, its changes, its deletion, what the collector did. Afterwards it sees
+ * them all. */
+static void try_late_reads(const struct scenario *s, const char *wanted)
+{
+        const char *count = getenv("WEFT_SEEDS"), *first = getenv("WEFT_SEED");
+        uint64_t seed = first ? strtoull(first, NULL, 10) : 1, end = seed + (count ? strtoull(count, NULL, 10) : 12);
+
+        for (; seed < end; seed++) {
+                const char *what = text("%s, late reads with seed %llu", s->name, (unsigned long long)seed);
+                struct str uid = begin_scenario(s);
+
+                late_begin(&faulty.late, store, version_before, seed);
+                for (int i = 0; i < 4; i++) {
+                        _cleanup_err_ struct err err = { 0 };
+                        struct reconcile_result result;
+
+                        faulty_reset(&faulty, FAULT_NONE, 0);
+                        reconcile(&result, &err);
+                        check_no_orphan(what, uid);
+                        if (seed % 2)
+                                ASSERT(store_settle(store, &run, NULL) >= 0);
+                }
+                faulty.late = (struct late_reads) { 0 };
+                ASSERT_STR_CASE(what, str_from(end_scenario(s, uid)), str_from(wanted));
+        }
+}
+
 /* A step that fails writes nothing but the composite: of one that is settled, its status alone. */
 static void check_writes(const char *what, bool is_new)
 {
@@ -357,8 +435,49 @@ static void try_all(enum scope sc)
                 for (enum fault_mode mode = FAULT_BEFORE; mode < _FAULT_MODES; mode++)
                         try_faults(s, mode, wanted);
                 try_steps(s, wanted);
+                if (!s->depends_on_time)
+                        try_late_reads(s, wanted);
                 tear_down();
         }
+}
+
+/* The view of others stands still; own writes show in gets and lists. */
+TEST(late_reads_show_own_writes_alone)
+{
+        struct write_request req = { .verb = WRITE_MERGE_PATCH, .manager = STR("me") };
+        struct list_request all = { .gvk = BUCKET };
+        struct get_request wanted = { 0 };
+        struct write_result result;
+        struct object_list found;
+        struct object *o;
+
+        set_up(SCOPE_NAMESPACED, NULL);
+#define BUCKET_NAMED(name) \
+        yaml("{apiVersion: s3.example.org/v1, kind: Bucket, metadata: {name: " name ", namespace: default}}")
+        req.key = wanted.key = object_key_of(create(BUCKET_NAMED("mine")));
+        create(BUCKET_NAMED("theirs"));
+        late_begin(&faulty.late, store, store_version(store), 0);
+        patch(&req.key, "{metadata: {labels: {by: somebody}}}");
+        create(BUCKET_NAMED("new"));
+        ASSERT(cluster_get(&faulty.cluster, &run, &wanted, &o, NULL) == 0);
+        ASSERT(!meta_has_label(object_value(o, &arena), STR("by")));
+        ASSERT(cluster_list(&faulty.cluster, &run, &all, &found, NULL) == 0);
+        ASSERT_INT(found.n, 2);
+        req.body = yaml("{metadata: {labels: {own: 'yes'}}}");
+        ASSERT(cluster_write(&faulty.cluster, &run, &req, &result, NULL) == 0);
+        ASSERT(cluster_get(&faulty.cluster, &run, &wanted, &o, NULL) == 0);
+        ASSERT(meta_has_label(object_value(o, &arena), STR("own")));
+        ASSERT(meta_has_label(object_value(o, &arena), STR("by")));
+        req = (struct write_request) { .verb = WRITE_DELETE, .key = req.key };
+        ASSERT(cluster_write(&faulty.cluster, &run, &req, &result, NULL) == 0);
+        ASSERT(cluster_get(&faulty.cluster, &run, &wanted, &o, NULL) == ERR_NOT_FOUND);
+        ASSERT(cluster_list(&faulty.cluster, &run, &all, &found, NULL) == 0);
+        ASSERT_INT(found.n, 1);
+        wanted.key.name = STR("new");
+        ASSERT(cluster_get(&faulty.cluster, &run, &wanted, &o, NULL) == ERR_NOT_FOUND);
+        faulty.late.version = store_version(store);
+        ASSERT(cluster_get(&faulty.cluster, &run, &wanted, &o, NULL) == 0);
+        tear_down();
 }
 
 TEST(namespaced_composites_converge)

@@ -1,4 +1,4 @@
-/* What the steps of a composite watch, remember and say, as seen on the composite (spec/seeds 2, DESIGN 6.8). */
+/* What the steps of a composite watch, remember and say, as seen on the composite (docs/spec/seeds 2). */
 #include "values.h"
 
 #include "condition.h"
@@ -20,7 +20,7 @@ static struct composite_type type;
 static struct reconcile_options options;
 static const struct object_key key = {
         .gvk = { STR_INIT("example.org"), STR_INIT("v1"), STR_INIT("App") },
-        .namespace = STR_INIT("default"),
+        .ns = STR_INIT("default"),
         .name = STR_INIT("web"),
 };
 
@@ -102,7 +102,7 @@ static int act(struct run *r, struct fn_request *req, struct fn_response *rsp, s
                                     &(struct fn_selector) { .name = str_from(names[i]),
                                                             .api_version = STR("v1"),
                                                             .kind = STR("ConfigMap"),
-                                                            .namespace = STR("default"),
+                                                            .ns = STR("default"),
                                                             .match_name = str_from(names[i]) });
         rsp->requirements.watches = watches;
         rsp->requirements.n_watches = n_watches;
@@ -129,10 +129,10 @@ static void set_up(const char *steps)
         put_definition("Namespaced");
         options = (struct reconcile_options) {
                 .cluster = store_cluster(store),
-                .registry = registry,
+                .policies = &reconcile_policies_controller,
+                .steps = { .registry = registry, .wants_diff = true },
                 .type = &type,
                 .is_realtime = true,
-                .wants_records = true,
         };
         put_composition(steps);
         put(parse("{\"apiVersion\":\"example.org/v1\",\"kind\":\"App\",\"metadata\":{\"name\":\"web\",\"namespace\":"
@@ -257,18 +257,18 @@ TEST(a_deleted_composite_is_forgotten)
         struct write_result result;
 
         set_up(STEPS);
-        options.memory = requirements_memory_new(0, 0);
-        options.features = features_with(options.features, FEATURE_REQUIREMENTS_CACHE, true);
+        options.steps.memory = requirements_memory_new(0, 0);
+        options.steps.features = features_with(options.steps.features, FEATURE_REQUIREMENTS_CACHE, true);
         reconcile(NULL);
         ASSERT_INT(calls, 4);
-        ASSERT_INT(requirements_memory_size(options.memory).n_composites, 1);
+        ASSERT_INT(requirements_memory_size(options.steps.memory).n_composites, 1);
         reconcile(NULL);
         ASSERT_INT(calls, 6); /* one for each step */
         ASSERT(cluster_write(store_cluster(store), &run, &removal, &result, NULL) >= 0);
         reconcile(NULL);
         ASSERT(!composite());
-        ASSERT_INT(requirements_memory_size(options.memory).n_composites, 0);
-        requirements_memory_free(options.memory);
+        ASSERT_INT(requirements_memory_size(options.steps.memory).n_composites, 0);
+        requirements_memory_free(options.steps.memory);
         tear_down();
 }
 
@@ -294,8 +294,8 @@ TEST(a_settled_composite_calls_no_function_that_is_cached)
         *far = (struct function) { .ops = &ops, .name = STR("f"), .revision = STR("f-1"), .wants_tag = true };
         atomic_init(&far->references, 1);
         registry_set(registry, STR("actor"), far);
-        ASSERT(fn_cache_new(&(struct fn_cache_options) { 0 }, &options.cache, NULL) >= 0);
-        options.features = features_with(options.features, FEATURE_FUNCTION_RESPONSE_CACHE, true);
+        ASSERT(fn_cache_new(&(struct fn_cache_options) { 0 }, &options.steps.cache, NULL) >= 0);
+        options.steps.features = features_with(options.steps.features, FEATURE_FUNCTION_RESPONSE_CACHE, true);
         watch("a");
         for (int i = 0; i < 4; i++)
                 reconcile(NULL);
@@ -308,7 +308,7 @@ TEST(a_settled_composite_calls_no_function_that_is_cached)
                 check_value("refs", refs(), "[" REF("a") "]");
         }
         ASSERT_INT(calls, 0);
-        fn_cache_free(options.cache);
+        fn_cache_free(options.steps.cache);
         tear_down();
 }
 

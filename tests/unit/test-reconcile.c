@@ -1,4 +1,4 @@
-/* A composite from its definition to its composed resources, on the embedded store: the order of things (spec/engine 1.2, 1.9, 12.1 and the
+/* A composite from its definition to its composed resources, on the embedded store: the order of things (docs/spec/engine 1.2, 1.9, 12.1 and the
  * worked example 2.13). */
 #include "engine-test.h"
 
@@ -23,13 +23,21 @@ static const struct value *bucket(void)
 {
         struct object_list found = list(BUCKET, meta_uid(get(&key)));
 
-        return found.n ? found.values[0] : NULL;
+        return found.n ? object_list_value(&found, 0, &arena) : NULL;
 }
 
 /* `VERB Kind/subresource manager` for every write of the engine that changed something since. */
 static const char *writes_since(uint64_t version)
 {
-        static const char *const verbs[] = { "create", "update", "patch", "merge", "apply", "delete" };
+        static const char *const verbs[] = {
+                [WRITE_CREATE] = "create",
+                [WRITE_UPDATE] = "update",
+                [WRITE_JSON_PATCH] = "patch",
+                [WRITE_MERGE_PATCH] = "merge",
+                [WRITE_STRATEGIC_PATCH] = "strategic",
+                [WRITE_APPLY] = "apply",
+                [WRITE_DELETE] = "delete",
+        };
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         const struct store_write *writes;
         size_t n = store_writes(store, version, &arena, &writes);

@@ -1,4 +1,4 @@
-/* Which function a name and a choice of revision mean (spec/seeds 3, spec/engine 4.2). */
+/* Which function a name and a choice of revision mean (docs/spec/seeds 3, docs/spec/engine 4.2). */
 #include "values.h"
 
 #include "park.h"

@@ -145,7 +145,7 @@ static const struct fn_selector selectors[] = {
           .api_version = STR_INIT("v1"),
           .kind = STR_INIT("M"),
           .match_name = STR_INIT("b"),
-          .namespace = STR_INIT("nowhere") },
+          .ns = STR_INIT("nowhere") },
         { .name = STR_INIT("none"), .api_version = STR_INIT("v1"), .kind = STR_INIT("Z") },
 };
 

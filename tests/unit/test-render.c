@@ -1,4 +1,4 @@
-/* Renders, with what `crossplane internal render` v2.3.4 answers to the same input (spec/engine 12). */
+/* Renders, with what `crossplane internal render` v2.3.4 answers to the same input (docs/spec/engine 12). */
 #include "values.h"
 
 #include "buf.h"
@@ -8,7 +8,7 @@
 #include "render-schema.h"
 #include "render.h"
 
-#define UID "eb117bae-5e34-5396-86f0-0d431b0d5302" /* the vector of spec/engine 12 */
+#define UID "eb117bae-5e34-5396-86f0-0d431b0d5302" /* the vector of docs/spec/engine 12 */
 
 static struct registry *registry;
 static struct render_input in;
@@ -33,7 +33,7 @@ static void set_up(const char *response)
         in = (struct render_input) {
                 .composite = parse(composite),
                 .composition = parse(arena_cstring(&arena, composition)),
-                .registry = registry,
+                .steps.registry = registry,
         };
 }
 
@@ -157,6 +157,22 @@ TEST(a_legacy_composite_refers_at_the_top_of_its_spec)
         refuses("cannot render composite resource: cannot select composite resource schema: "
                 "CompositeResourceDefinition \"x\" (composite Group=other.org Kind=Foo) does not match the input "
                 "XR's Group=example.org Kind=App");
+        tear_down();
+}
+
+TEST(the_composite_behind_a_render_has_what_was_given_and_what_came_out)
+{
+        struct render_output out;
+        const struct value *after;
+
+        set_up(BUCKET);
+        out = render_ok();
+        after = render_composite_after(&arena, &in, &out);
+        check_value("metadata", meta(after), text_of(meta(in.composite), 0));
+        check_value("the Composition", value_find(after, "spec", "crossplane", "compositionRef"),
+                    "{\"name\":\"apps\"}");
+        ASSERT_INT(value_count(value_find(after, "spec", "crossplane", "resourceRefs")), 2);
+        ASSERT(value_equal(value_get(after, STR("status")), value_get(out.composite, STR("status"))));
         tear_down();
 }
 
@@ -410,9 +426,9 @@ TEST(clusters_stand_on_one_that_they_leave_as_it_is)
         ASSERT(cluster_write(render_cluster(first), &run, &req, &result, NULL) >= 0);
         ASSERT(cluster_list(render_cluster(first), &run, &list, &found, NULL) >= 0);
         ASSERT_INT(found.n, 3);
-        check_value("what is below", found.values[0],
+        ASSERT(value_equal(object_list_value(&found, 0, &arena), req.body));
+        check_value("what is below", object_list_value(&found, 1, &arena),
                     "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}");
-        ASSERT(found.values[2] == req.body || found.values[1] == req.body);
         req.verb = WRITE_DELETE;
         ASSERT(cluster_write(render_cluster(first), &run, &req, &result, NULL) >= 0);
         ASSERT_INT(cluster_get(render_cluster(first), &run, &get, &object, NULL), ERR_NOT_FOUND);
@@ -425,6 +441,207 @@ TEST(clusters_stand_on_one_that_they_leave_as_it_is)
         ASSERT(cluster_get(render_cluster(second), &run, &get, &object, NULL) >= 0);
         ASSERT(cluster_list(render_cluster(second), &run, &list, &found, NULL) >= 0);
         ASSERT_INT(found.n, 2);
+        end();
+}
+
+/* --- Fields of requests: honoured or refused --- */
+
+#define NAMED(name, more) "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"" name "\"" more "}}"
+
+static struct render_cluster *three_secrets(void)
+{
+        struct render_cluster *c = render_cluster_new(&arena, &missing, NULL);
+
+        render_cluster_add(c, parse(NAMED("b", ",\"namespace\":\"y\",\"labels\":{\"l\":\"1\"}")));
+        render_cluster_add(c, parse(NAMED("a", ",\"namespace\":\"y\",\"ownerReferences\":[{\"uid\":\"other\"},{\"uid\":"
+                                               "\"u\"}]")));
+        render_cluster_add(c, parse(NAMED("z", ",\"namespace\":\"x\",\"uid\":\"1\",\"resourceVersion\":\"7\"")));
+        return c;
+}
+
+static const char *names_of(const struct object_list *found)
+{
+        struct str_list names;
+
+        str_list_init(&names, &arena);
+        for (size_t i = 0; i < found->n; i++)
+                str_list_add(&names, meta_name(object_list_value(found, i, &arena)));
+        return arena_cstring(&arena, str_list_join(&names, STR(" ")));
+}
+
+TEST(lists_honour_or_refuse_each_field)
+{
+        static const struct str one = STR_INIT("1");
+        static const struct label_requirement is_one = {
+                .key = STR_INIT("l"), .op = SELECT_EQUALS, .values = &one, .n_values = 1
+        };
+        static const struct label_selector labels = { .requirements = &is_one, .n = 1 };
+        static const struct field_requirement is_a = { STR_INIT("metadata.name"), STR_INIT("a"), false };
+        static const struct field_requirement is_typed = { STR_INIT("type"), STR_INIT("a"), false };
+        static const struct field_selector fields = { &is_a, 1 }, unknown = { &is_typed, 1 };
+        static const struct {
+                struct list_request list;
+                const char *names, *error;
+        } cases[] = {
+                { {}, "z a b", NULL },
+                { { .ns = STR_INIT("y") }, "a b", NULL },
+                { { .labels = &labels }, "b", NULL },
+                { { .fields = &fields }, "a", NULL },
+                { { .fields = &unknown }, NULL, "field label not supported: type" },
+                { { .owner_uid = STR_INIT("u") }, "a", NULL },
+                { { .resource_version = STR_INIT("0") }, "z a b", NULL },
+                { { .resource_version = STR_INIT("5") }, NULL, "a render has no older versions to read" },
+                { { .match = MATCH_EXACT }, NULL, "a render has no older versions to read" },
+                { { .limit = 1 }, NULL, "a render lists no parts" },
+                { { .continue_token = STR_INIT("t") }, NULL, "a render lists no parts" },
+        };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+        struct cluster *c;
+
+        begin();
+        c = render_cluster(three_secrets());
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct list_request list = cases[i].list;
+                _cleanup_err_ struct err err = { 0 };
+                struct object_list found;
+                int r;
+
+                list.gvk = missing.gvk;
+                r = cluster_list(c, &run, &list, &found, &err);
+                if (cases[i].error)
+                        ASSERT_STR_CASE("error", str_from(err_message(&err)), str_from(cases[i].error));
+                else
+                        ASSERT_STR_CASE("names", str_from(r < 0 ? err_message(&err) : names_of(&found)),
+                                        str_from(cases[i].names));
+        }
+        end();
+}
+
+TEST(gets_honour_or_refuse_each_field)
+{
+        struct object_key z = { .gvk = missing.gvk, .ns = STR("x"), .name = STR("z") };
+        const struct {
+                struct get_request get;
+                int code;
+        } cases[] = {
+                { { .key = z }, 0 },
+                { { .key = z, .subresource = STR("status") }, 0 },
+                { { .key = z, .subresource = STR("scale") }, ERR_UNSUPPORTED },
+                { { .key = z, .resource_version = STR("0") }, 0 },
+                { { .key = z, .resource_version = STR("7") }, ERR_UNSUPPORTED },
+                { { .key = { { STR(""), STR("v2"), STR("Secret") }, STR("x"), STR("z") } }, ERR_NOT_FOUND },
+        };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+        struct cluster *c;
+
+        begin();
+        c = render_cluster(three_secrets());
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct object *object;
+
+                ASSERT_INT(cluster_get(c, &run, &cases[i].get, &object, NULL), cases[i].code);
+        }
+        end();
+}
+
+TEST(writes_honour_or_refuse_each_field)
+{
+        static const struct str duplicate = STR_INIT("spec.a");
+        static const struct {
+                struct write_request req;
+                const char *name, *body, *error;
+        } cases[] = {
+                { { .verb = WRITE_CREATE }, "z", NAMED("z", ""), "secrets \"z\" already exists" },
+                { { .verb = WRITE_CREATE }, "", NAMED("n", ""), "no error" },
+                { { .verb = WRITE_CREATE }, "", "{}", "a render makes no names" },
+                { { .verb = WRITE_CREATE, .subresource = STR_INIT("status") },
+                  "n",
+                  "{}",
+                  "a render creates no subresource" },
+                { { .verb = WRITE_UPDATE, .subresource = STR_INIT("scale") },
+                  "z",
+                  "{}",
+                  "a render has no subresource but status" },
+                { { .verb = WRITE_UPDATE }, "z", NAMED("z", ",\"resourceVersion\":\"7\""), "no error" },
+                { { .verb = WRITE_UPDATE },
+                  "z",
+                  NAMED("z", ",\"resourceVersion\":\"6\""),
+                  "Operation cannot be fulfilled on secrets \"z\": the object has been modified; please apply your "
+                  "changes "
+                  "to the latest version and try again" },
+                { { .verb = WRITE_APPLY, .duplicate_fields = &duplicate, .n_duplicate_fields = 1 },
+                  "z",
+                  NAMED("z", ""),
+                  "a render takes no body with duplicate fields" },
+                { { .verb = WRITE_APPLY,
+                    .duplicate_fields = &duplicate,
+                    .n_duplicate_fields = 1,
+                    .field_validation = FIELDS_IGNORE },
+                  "z",
+                  NAMED("z", ""),
+                  "no error" },
+                { { .verb = WRITE_DELETE, .precondition_uid = STR_INIT("1"), .precondition_version = STR_INIT("7") },
+                  "z",
+                  NULL,
+                  "no error" },
+                { { .verb = WRITE_DELETE, .precondition_uid = STR_INIT("2") },
+                  "z",
+                  NULL,
+                  "Operation cannot be fulfilled on secrets \"z\": Precondition failed: UID in precondition: 2, UID in "
+                  "object meta: 1" },
+                { { .verb = WRITE_DELETE, .precondition_version = STR_INIT("6") },
+                  "z",
+                  NULL,
+                  "Operation cannot be fulfilled on secrets \"z\": Precondition failed: ResourceVersion in "
+                  "precondition: "
+                  "6, ResourceVersion in object meta: 7" },
+                { { .verb = WRITE_DELETE, .subresource = STR_INIT("status") },
+                  "z",
+                  NULL,
+                  "a render deletes no subresource" },
+        };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+
+        begin();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct cluster *c = render_cluster(three_secrets());
+                struct write_request req = cases[i].req;
+                _cleanup_err_ struct err err = { 0 };
+                struct write_result result;
+
+                req.key = (struct object_key) { missing.gvk, STR("x"), str_from(cases[i].name) };
+                req.body = cases[i].body ? parse(cases[i].body) : NULL;
+                cluster_write(c, &run, &req, &result, &err);
+                ASSERT_STR_CASE("error", str_from(err_message(&err)), str_from(cases[i].error));
+        }
+        end();
+}
+
+TEST(a_dry_run_changes_nothing)
+{
+        static const enum write_verb verbs[] = { WRITE_UPDATE, WRITE_APPLY, WRITE_DELETE };
+        struct run run = { .arena = &arena, .deadline = DEADLINE_NONE };
+        struct render_cluster *c;
+        const struct value *const *noted, *there;
+
+        begin();
+        c = three_secrets();
+        for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+                struct write_request req = {
+                        .verb = verbs[i],
+                        .key = { missing.gvk, STR("x"), STR("z") },
+                        .body = parse(NAMED("z", ",\"labels\":{\"new\":\"\"}")),
+                        .is_dry_run = true,
+                };
+                struct write_result result;
+
+                ASSERT(cluster_write(render_cluster(c), &run, &req, &result, NULL) >= 0);
+                ASSERT(!result.is_changed);
+                ASSERT(verbs[i] == WRITE_DELETE || result.value == req.body);
+                ASSERT(cluster_get_value(render_cluster(c), &run, &req.key, &there, NULL) >= 0);
+                ASSERT(!meta_has_label(there, STR("new")));
+        }
+        ASSERT_INT(render_cluster_applied(c, &noted) + render_cluster_deleted(c, &noted), 0);
         end();
 }
 

@@ -10,11 +10,11 @@ static const struct fn_selector selectors[] = {
         { .name = STR_INIT("b"),
           .api_version = STR_INIT("v1"),
           .kind = STR_INIT("B"),
-          .namespace = STR_INIT("ns"),
+          .ns = STR_INIT("ns"),
           .has_labels = true,
           .labels = &label,
           .n_labels = 1 },
-        { .name = STR_INIT("c"), .api_version = STR_INIT("v1"), .kind = STR_INIT("C"), .namespace = STR_INIT("") },
+        { .name = STR_INIT("c"), .api_version = STR_INIT("v1"), .kind = STR_INIT("C"), .ns = STR_INIT("") },
 };
 
 static struct remembered_step step_of(const char *uid, const char *step, const char *revision)

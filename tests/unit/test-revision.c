@@ -14,7 +14,7 @@ TEST(the_hash_is_that_of_crossplane)
         struct str hash;
 
         begin();
-        /* spec/engine 7.1: an empty Composition. */
+        /* docs/spec/engine 7.1: an empty Composition. */
         ASSERT(revision_hash(&arena, parse("{\"spec\":{\"compositeTypeRef\":{\"apiVersion\":\"\",\"kind\":\"\"}}}"),
                              &hash, NULL) >= 0);
         ASSERT_STR(hash, STR("775265aaf20123c08e3eee3fc546e69c8f0bbff595a6030600dcf90fe9dd9ef1"));

@@ -1,4 +1,4 @@
-/* CompositionRevisions on a cluster (spec/engine 7): made, renumbered, adopted, and judged. */
+/* CompositionRevisions on a cluster (docs/spec/engine 7): made, renumbered, adopted, and judged. */
 #include "engine-test.h"
 
 #include "revisions.h"
@@ -40,9 +40,9 @@ static const struct value *newest(void)
         const struct value *best = NULL;
 
         for (size_t i = 0; i < found.n; i++)
-                if (!best || value_int(value_find(found.values[i], "spec", "revision"), 0) >
+                if (!best || value_int(value_find(object_list_value(&found, i, &arena), "spec", "revision"), 0) >
                                      value_int(value_find(best, "spec", "revision"), 0))
-                        best = found.values[i];
+                        best = object_list_value(&found, i, &arena);
         return best;
 }
 
@@ -283,7 +283,9 @@ TEST(validation_fails_with_the_cluster)
         } failures[] = {
                 { FAULT_BEFORE, 1, "cannot get CompositionRevision: injected" },
                 { FAULT_BEFORE, 2, "cannot list FunctionRevisions: injected" },
-                { FAULT_BEFORE, 3, "cannot update CompositionRevision status: injected" },
+                { FAULT_BEFORE, 3, "cannot get the definition of the composite resource: injected" },
+                { FAULT_BEFORE, 4, "cannot get the definition of the composite resource: injected" },
+                { FAULT_BEFORE, 5, "cannot update CompositionRevision status: injected" },
                 { FAULT_CONFLICT, 1, NULL },
         };
         struct revisions_result result;

@@ -143,7 +143,7 @@ TEST(any)
         schema_unref(NULL);
 }
 
-/* Expectations: Kubernetes' structural pruning, defaulting and dropping of nulls (spec/apiserver 5.4). */
+/* Expectations: Kubernetes' structural pruning, defaulting and dropping of nulls (docs/spec/apiserver 5.4). */
 TEST(admit)
 {
         static const struct {

@@ -119,6 +119,7 @@ TEST(wrong_flags)
                   "--max-recv-message-size: expected a valid 64 bit int but got \"x\"" },
                 /* Bounds are ours. */
                 { WORDS("--max-recv-message-size=0"), "--max-recv-message-size: must be between 1 and 2047 but got 0" },
+                { WORDS("--max-memory=15"), "--max-memory: must be between 16 and 1048576 but got 15" },
                 { WORDS("--low=-6"), "--low: must be between -5 and 5 but got -6" },
                 { WORDS("--low=6"), "--low: must be between -5 and 5 but got 6" },
                 { WORDS("--debug=maybe"),
@@ -227,6 +228,8 @@ TEST(help)
                          "      --insecure                  Serve without TLS. A directory with certificates is then "
                          "not used.\n"
                          "      --max-recv-message-size=64  Largest request that is accepted, in MiB.\n"
+                         "      --max-memory=MIB            Memory for all calls together, in MiB; one call may have "
+                         "7/8 of it. By default 192, or half of what the container may have if that is less.\n"
                          "      --metrics-address=ADDRESS   Serve Prometheus metrics at this address. Off by "
                          "default.\n");
 }

@@ -621,6 +621,35 @@ TEST(the_test_helper_shows_differences)
         ASSERT(str_find(str_from(output), STR("not ok 3 - bad response\n#   the wanted response: cannot encode ")) > 0);
 }
 
+TEST(the_test_helper_compares_parts)
+{
+        static const struct weft_test tests[] = {
+                { .name = "a field", .request = "{}", .contains = "context: {k.io/x: {a: b}}" },
+                { .name = "an item of each list",
+                  .request = "{}",
+                  .contains = "conditions: [{type: DatabaseReady}, {message: m x}]" },
+                { .name = "nothing", .request = "{}", .contains = "{}" },
+                { .name = "another value", .request = "{}", .contains = "context: {k.io/x: {a: c}}\noutput: {o: p}" },
+                { .name = "a field that is not there", .request = "{}", .contains = "context: {other: 1}" },
+                { .name = "fewer items", .request = "{}", .contains = "conditions: [{type: DatabaseReady}]" },
+                { .name = "both, of which one fails", .request = "{}", .response = "{}", .contains = "output: {o: p}" },
+                { .name = "neither", .request = "{}" },
+        };
+        struct weft_function f = { .name = "function-test", .run = run_tells };
+        char output[8192];
+
+        ASSERT_INT(quiet_weft_test(&f, tests, ARRAY_SIZE(tests), output, sizeof(output)), 1);
+        ASSERT(str_starts_with(
+                str_from(output),
+                STR("1..8\nok 1 - a field\nok 2 - an item of each list\nok 3 - nothing\nnot ok 4 - another "
+                    "value\n#   /context/k.io~1x/a\n#     wanted \"c\"\n#     got    \"b\"\nnot ok 5 - a field "
+                    "that is not there\n#   /context/other\n#     wanted 1\n#     got    nothing\nnot ok 6 - "
+                    "fewer items\n#   /conditions/1\n#     wanted nothing\n")));
+        ASSERT(str_find(str_from(output), STR("\nnot ok 7 - ")) > 0);
+        ASSERT(str_find(str_from(output),
+                        STR("\nnot ok 8 - neither\n#   the case has neither a response nor what it contains\n")) > 0);
+}
+
 /* The environment does not matter to a test; its own flags do. */
 TEST(the_test_helper_sets_flags)
 {

@@ -1,4 +1,4 @@
-/* Which Composition and which revision a composite uses, and what it becomes before it is composed (spec/engine 1.3-1.5): every rule, with
+/* Which Composition and which revision a composite uses, and what it becomes before it is composed (docs/spec/engine 1.3-1.5): every rule, with
  * its events, conditions and words. */
 #include "engine-test.h"
 
@@ -79,7 +79,10 @@ TEST(nothing_that_fits_is_an_error)
                 set_up(s, NULL);
                 composition("other", "{spec: {compositeTypeRef: {kind: Other}}}");
                 make_composite("web", "{}");
-                check_failure("SelectComposition", "cannot select Composition: no compatible Compositions found");
+                check_failure(
+                        "SelectComposition",
+                        "cannot select Composition: no compatible Compositions found: none has "
+                        "spec.compositeTypeRef example.org/v1 App; Composition \"other\" is for example.org/v1 Other");
                 tear_down();
         }
 }
@@ -99,7 +102,9 @@ TEST(labels_select_a_composition)
                 ASSERT_STR(selected("compositionRef"), STR("slow"));
                 make_composite("none", machinery("{compositionSelector: {matchLabels: {speed: none}}}"));
                 n_calls_of_functions = 0;
-                check_failure("SelectComposition", "cannot select Composition: no compatible Compositions found");
+                check_failure("SelectComposition",
+                              "cannot select Composition: no compatible Compositions found: none has the labels "
+                              "speed=none of the composite's compositionSelector");
                 tear_down();
         }
 }
@@ -205,7 +210,7 @@ TEST(an_enforced_composition_that_does_not_fit_is_refused_later)
         make_composite("web", "{}");
         check_failure("ComposeResources",
                       "cannot configure composite resource: referenced composition is not compatible "
-                      "with this composite resource");
+                      "with this composite resource: it is for example.org/v1 Other, not for example.org/v1 App");
         ASSERT_STR(selected("compositionRef"), STR("must"));
         tear_down();
 }
@@ -216,8 +221,9 @@ TEST(a_composition_that_is_not_there)
 {
         set_up(SCOPE_NAMESPACED, NULL);
         make_composite("web", machinery("{compositionRef: {name: gone}}"));
-        check_failure("ComposeResources", "cannot fetch Composition: cannot get Composition: "
-                                          "Composition.apiextensions.crossplane.io \"gone\" not found");
+        check_failure("ComposeResources",
+                      "cannot fetch Composition: cannot get Composition: "
+                      "Composition.apiextensions.crossplane.io \"gone\" not found; make it, or name another one");
         tear_down();
 }
 
@@ -309,8 +315,10 @@ TEST(a_fixed_revision_that_is_not_there)
         make_revisions();
         make_composite("web", "{compositionRef: {name: mine}, compositionUpdatePolicy: Manual, compositionRevisionRef: "
                               "{name: gone}}");
-        check_failure("ComposeResources", "cannot fetch Composition: cannot get CompositionRevision: "
-                                          "CompositionRevision.apiextensions.crossplane.io \"gone\" not found");
+        check_failure(
+                "ComposeResources",
+                "cannot fetch Composition: cannot get CompositionRevision: "
+                "CompositionRevision.apiextensions.crossplane.io \"gone\" not found; make it, or name another one");
         tear_down();
 }
 
@@ -335,6 +343,31 @@ TEST(labels_select_a_revision_where_updates_are_automatic)
                 check_revision(1);
                 change("{compositionUpdatePolicy: Automatic, compositionRevisionSelector: {matchLabels: {channel: "
                        "none}}}");
+                n_calls_of_functions = 0;
+                check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
+                tear_down();
+        }
+}
+
+TEST(labels_select_a_revision_once_with_the_gate)
+{
+        for (enum scope s = 0; s < _SCOPES; s++) {
+                set_up(s, NULL);
+                make_revisions();
+                options.steps.features =
+                        features_with((struct features) { 0 }, FEATURE_FUNCTION_REVISION_SELECTORS, true);
+                make_composite("web", machinery("{compositionRef: {name: mine}, compositionUpdatePolicy: Manual, "
+                                                "compositionRevisionSelector: {matchLabels: {channel: c0}}}"));
+                reconcile_ok();
+                check_revision(0);
+                change("{compositionRevisionSelector: {matchLabels: {channel: c2}}}");
+                reconcile_ok();
+                check_revision(2);
+                /* Without labels that its revision lacks it stays where it is. */
+                change("{compositionRevisionSelector: null}");
+                reconcile_ok();
+                check_revision(2);
+                change("{compositionRevisionSelector: {matchLabels: {channel: none}}}");
                 n_calls_of_functions = 0;
                 check_failure("ComposeResources", "cannot fetch Composition: no compatible CompositionRevisions found");
                 tear_down();
@@ -442,8 +475,8 @@ TEST(the_root_of_a_tree_is_named_in_a_label)
                 struct object_list found = list(BUCKET, meta_uid(get(&key)));
 
                 ASSERT_INT(found.n, 1);
-                ASSERT(str_starts_with(meta_name(found.values[0]), STR("root-")));
-                check_value("labels", value_get(meta(found.values[0]), STR("labels")),
+                ASSERT(str_starts_with(meta_name(object_list_value(&found, 0, &arena)), STR("root-")));
+                check_value("labels", value_get(meta(object_list_value(&found, 0, &arena)), STR("labels")),
                             "{\"crossplane.io/composite\":\"root\",\"crossplane.io/claim-name\":\"c\",\"crossplane.io/"
                             "claim-namespace\":\"ns\"}");
         }

@@ -75,7 +75,7 @@ static const struct {
 TEST(finds_values_again)
 {
         for (size_t i = 0; i < ARRAY_SIZE(located); i++) {
-                struct source s = { .name = STR("f"), .text = located[i].text };
+                struct source_file s = { .name = STR("f"), .text = located[i].text };
                 struct path path = { .segments = located[i].segments, .n = located[i].n };
                 _cleanup_err_ struct err err = { 0 };
                 struct position p;
@@ -85,6 +85,65 @@ TEST(finds_values_again)
                 ASSERT_CASE(located[i].text.p, p.line == located[i].line);
                 ASSERT_CASE(located[i].text.p, p.column == located[i].column);
         }
+}
+
+/* The place of `@` in the text at `t`, and of every other visible character. */
+TEST(finds_characters_of_a_text)
+{
+        static const struct {
+                struct str text;
+                uint32_t line, column;
+        } cases[] = {
+                { STR_INIT("t: |\n  a\n   b @c\n"), 3, 6 },
+                { STR_INIT("t: |2-\n    a\n\n  @b\n\n"), 4, 3 },
+                { STR_INIT("t: >\n  a b\n  c\n\n    d\n  @e\n"), 6, 3 },
+                { STR_INIT("t: >-\n  a @b\n"), 2, 5 },
+                { STR_INIT("t: \"a\\n  b\\t@c\"\n"), 1, 13 },
+                { STR_INIT("t: \"a\n\n  \\\n  b\\x20\\u00e9 @c\\\"\"\n"), 4, 15 },
+                { STR_INIT("t: \"\xC3\xA9\xC3\xA9 \\U0001F600\\\\ \\\n  @\"\n"), 2, 3 },
+                { STR_INIT("t: 'it''s @x'\n"), 1, 11 },
+                { STR_INIT("t: 'a\n\n  ''\n  @'\n"), 4, 3 },
+                { STR_INIT("t: plain and\n  more @too\n"), 2, 8 },
+                { STR_INIT("{a: 1, t: 'x @ y'}\n"), 1, 14 },
+                { STR_INIT("a: &x !!str |\n  @\nt: 3 @\n"), 3, 6 },
+                { STR_INIT("t: &x !!str |\n  b @\n"), 2, 5 },
+                { STR_INIT("{\"t\": \"a\\n\\ud83d\\ude00\\u0020 @\"}"), 1, 30 },
+        };
+        struct path path = { (struct path_segment[]) { KEY("t") }, 1 };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct source_file s = { STR("f"), cases[i].text };
+                _cleanup_arena_ struct arena a;
+                const struct value *v;
+                struct position p;
+                struct str text;
+
+                arena_init(&a, "test", 0);
+                ASSERT_CASE(s.text.p, yaml_parse_stream(&a, s.text, NULL, &v, NULL) >= 0);
+                text = value_str(value_get(value_item(v, 0), STR("t")));
+                ASSERT_INT(source_locate_in_text(&s, 0, &path, text, (size_t)str_find_char(text, '@'), &p, NULL), 0);
+                ASSERT_INT(p.line, cases[i].line);
+                ASSERT_INT(p.column, cases[i].column);
+                for (size_t at = 0; at < text.n; at++)
+                        if (text.p[at] >= 'a' && text.p[at] <= 'z') {
+                                ASSERT_INT(source_locate_in_text(&s, 0, &path, text, at, &p, NULL), 0);
+                                ASSERT_INT(s.text.p[p.offset], text.p[at]);
+                        }
+        }
+}
+
+TEST(characters_that_are_not_in_the_file)
+{
+        struct path path = { (struct path_segment[]) { KEY("t") }, 1 };
+        struct source_file alias = { STR("f"), STR("a: &x |\n  abc\nt: *x\n") },
+                           s = { STR("f"), STR("t: |\n  abc \n") };
+        struct position p;
+
+        ASSERT_INT(source_locate_in_text(&alias, 0, &path, STR("abc\n"), 1, &p, NULL), ERR_NOT_FOUND);
+        ASSERT_INT(source_locate_in_text(&s, 0, &path, STR("abc \n"), 3, &p, NULL), ERR_NOT_FOUND);
+        ASSERT_INT(source_locate_in_text(&s, 0, &path, STR("abc \n"), 5, &p, NULL), ERR_NOT_FOUND);
+        ASSERT_INT(source_locate_in_text(&s, 0, &path, STR("another text"), 7, &p, NULL), ERR_NOT_FOUND);
+        ASSERT_INT(source_locate_in_text(&s, 7, &path, STR("abc"), 0, &p, NULL), ERR_NOT_FOUND);
 }
 
 TEST(what_cannot_be_located)
@@ -103,7 +162,7 @@ TEST(what_cannot_be_located)
         struct position p;
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                struct source s = { .name = STR("f"), .text = cases[i].text };
+                struct source_file s = { .name = STR("f"), .text = cases[i].text };
                 _cleanup_err_ struct err err = { 0 };
 
                 ASSERT(source_locate(&s, 5, &path, &p, &err) < 0);
@@ -117,7 +176,7 @@ TEST(hostile_merges_are_given_up_on)
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         struct path_segment segment = KEY("zz");
         struct path path = { &segment, 1 };
-        struct source s = { .name = STR("f") };
+        struct source_file s = { .name = STR("f") };
         struct position p;
 
         buf_append_literal(&b, "<<:\n- &x0 {k: v}\n");
@@ -132,7 +191,7 @@ TEST(hostile_merges_are_given_up_on)
 
 static void check_shown(struct str text, struct position p, const char *wanted)
 {
-        struct source s = { .name = STR("file.yaml"), .text = text };
+        struct source_file s = { .name = STR("file.yaml"), .text = text };
         _cleanup_buf_ struct buf b = BUF_INIT(0);
         _cleanup_err_ struct err err = { 0 };
 

@@ -1,10 +1,12 @@
-/* What a step may ask for (spec/seeds 2), what it gets, and what is said when it gets nothing (spec/engine 2.2, 2.5). */
+/* What a step may ask for (docs/spec/seeds 2), what it gets, and what is said when it gets nothing (docs/spec/engine 2.2, 2.5). */
+#include "faulty-cluster.h"
 #include "step-test.h"
 
 #include "buf.h"
 #include "limits.h"
 #include "redact.h"
 
+static struct faulty_cluster faulty;
 static struct step_context context;
 static struct step step;
 static struct step_record record;
@@ -14,8 +16,9 @@ static void set_up(const struct builtin_function *f)
 {
         world_begin(false); /* kinds must be known */
         registry_set(registry, STR("f"), function_builtin(f));
+        faulty_init(&faulty, store_cluster(store), &arena);
         context = (struct step_context) {
-                .run = &run, .cluster = store_cluster(store), .registry = registry, .observed = &observed
+                .run = &run, .cluster = &faulty.cluster, .options.registry = registry, .observed = &observed
         };
         step = (struct step) { .name = STR("s"), .function = STR("f") };
         put("{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":"
@@ -34,7 +37,10 @@ static int run_step(struct err *err)
 {
         struct fn_state desired = { .is_present = true, .is_open = true };
         struct fn_struct empty = { .value = &value_empty_object };
+        const char *late = getenv("WEFT_LATE_READS");
 
+        if (late && *late)
+                late_begin(&faulty.late, store, store_version(store), 0);
         return step_run(&context, &step, &desired, &empty, &rsp, &record, err);
 }
 
@@ -120,7 +126,7 @@ TEST(labels_are_allowed_by_rules_that_name_all_of_them)
                 wanted.has_labels = true;
                 wanted.labels = labels;
                 wanted.n_labels = 2;
-                wanted.namespace = STR("ns");
+                wanted.ns = STR("ns");
                 step.allowed_extra_resources = parse(cases[i].rules);
                 r = run_step(&err);
                 ASSERT_CASE(cases[i].rules, (r >= 0) == cases[i].is_allowed);
@@ -155,7 +161,7 @@ TEST(the_operator_has_the_last_word)
                         set_up(&asking);
                         want("e.org/v1", "Thing", "x");
                         how = was;
-                        context.policy = cases[i].policy;
+                        context.options.extra_resources = cases[i].policy;
                         step.allowed_extra_resources = cases[i].rules ? parse(cases[i].rules) : NULL;
                         ASSERT_INT(run_step(&err), cases[i].error ? ERR_FORBIDDEN : 0);
                         ASSERT_INT(record.n_dependencies, cases[i].error ? 0 : 1); /* refused: nothing is read */
@@ -262,8 +268,8 @@ TEST(hooks_are_asked_and_told)
         set_up(&asking);
         want("e.org/v1", "Thing", NULL);
         how = ASK_SCHEMAS;
-        context.find_schema = find_schema;
-        context.on_fetch = count_fetch;
+        context.hooks.find_schema = find_schema;
+        context.hooks.on_fetch = count_fetch;
         fetches = 0;
         ASSERT(run_step(NULL) >= 0);
         check_value("schema", got_schema, "{\"from\":\"elsewhere\"}");
@@ -298,6 +304,40 @@ TEST(a_run_that_has_no_memory_left_ends)
         ASSERT_INT(run_step(&err), ERR_LIMIT);
         ASSERT_INT(calls, 1);
         tear_down();
+}
+
+/* A function that asks for what it has been given is not called again: it would be told the same. */
+TEST(a_first_answer_that_asks_for_nothing_new_is_final)
+{
+        static const struct {
+                const char *requirements, *name;
+                unsigned calls;
+        } cases[] = {
+                { "{\"requiredResources\":[{\"requirementName\":\"r\",\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\","
+                  "\"name\":\"x\"}]}",
+                  "x", 1 },
+                { "{\"requiredResources\":[{\"requirementName\":\"r\",\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\","
+                  "\"name\":\"none\"}]}",
+                  "none", 1 },
+                { "{\"requiredResources\":[{\"requirementName\":\"r\",\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\","
+                  "\"name\":\"none\"}]}",
+                  "x", 2 },
+                { "{\"requiredResources\":[{\"requirementName\":\"other\",\"apiVersion\":\"e.org/v1\",\"kind\":"
+                  "\"Thing\",\"name\":\"x\"}]}",
+                  "x", 2 },
+                { "{}", "x", 2 },
+                { "{}", "none", 2 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                set_up(&asking);
+                put("{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"x\"}}");
+                want("e.org/v1", "Thing", cases[i].name);
+                step.requirements = parse(cases[i].requirements);
+                ASSERT(run_step(NULL) >= 0);
+                ASSERT_CASE(cases[i].requirements, calls == cases[i].calls);
+                tear_down();
+        }
 }
 
 TEST(credentials_are_in_the_order_of_names)

@@ -18,11 +18,11 @@ static struct step_record record;
 static struct fn_response rsp;
 static unsigned calls;
 
-#define THING(namespace, name, labels)                                                                             \
-        "{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"namespace\":\"" namespace "\",\"name\":"  \
-                                                                                                   "\"" name "\"," \
-                                                                                                   "\"labels\""    \
-                                                                                                   ":" labels "}}"
+#define THING(ns, name, labels)                                                                            \
+        "{\"apiVersion\":\"e.org/v1\",\"kind\":\"Thing\",\"metadata\":{\"namespace\":\"" ns "\",\"name\":" \
+        "\"" name "\","                                                                                    \
+        "\"labels\""                                                                                       \
+        ":" labels "}}"
 #define SECRET_VALUE   "s3cr3t-value"
 #define SECRET_ENCODED "czNjcjN0LXZhbHVl"
 
@@ -42,17 +42,16 @@ static void set_up(void)
         context = (struct step_context) {
                 .run = &run,
                 .cluster = store_cluster(store),
-                .registry = registry,
+                .options = { .registry = registry, .wants_diff = true },
                 .observed = &observed,
-                .wants_diff = true,
         };
         step = (struct step) { .name = STR("s"), .function = STR("f") };
 }
 
 static void tear_down(void)
 {
-        fn_cache_free(context.cache);
-        requirements_memory_free(context.memory);
+        fn_cache_free(context.options.cache);
+        requirements_memory_free(context.options.memory);
         world_end();
 }
 
@@ -107,7 +106,7 @@ static void run_ok(void)
 
 static void turn_on(enum feature f)
 {
-        context.features = features_with(context.features, f, true);
+        context.options.features = features_with(context.options.features, f, true);
 }
 
 /* --- The response cache --- */
@@ -122,7 +121,7 @@ static int greet(struct run *r, struct fn_request *req, struct fn_response *ret,
 
 static void use_cache(void)
 {
-        ASSERT(fn_cache_new(&(struct fn_cache_options) { 0 }, &context.cache, NULL) >= 0);
+        ASSERT(fn_cache_new(&(struct fn_cache_options) { 0 }, &context.options.cache, NULL) >= 0);
         turn_on(FEATURE_FUNCTION_RESPONSE_CACHE);
 }
 
@@ -154,12 +153,12 @@ TEST(without_its_gate_the_cache_is_not_asked)
 {
         set_up();
         use_cache();
-        context.features = (struct features) { 0 };
+        context.options.features = (struct features) { 0 };
         use(greet, "f-1");
         run_ok();
         run_ok();
         ASSERT_INT(calls, 2);
-        ASSERT_INT(fn_cache_stats(context.cache).n_entries, 0);
+        ASSERT_INT(fn_cache_stats(context.options.cache).n_entries, 0);
         tear_down();
 }
 
@@ -206,7 +205,7 @@ static struct fn_selector by_name(const char *requirement, const char *name)
         return (struct fn_selector) { .name = str_from(requirement),
                                       .api_version = STR("e.org/v1"),
                                       .kind = STR("Thing"),
-                                      .namespace = STR("ns"),
+                                      .ns = STR("ns"),
                                       .match_name = str_from(name) };
 }
 
@@ -227,7 +226,7 @@ static int ask(struct run *r, struct fn_request *req, struct fn_response *ret, s
 
 static void use_memory(void)
 {
-        context.memory = requirements_memory_new(0, 0);
+        context.options.memory = requirements_memory_new(0, 0);
         turn_on(FEATURE_REQUIREMENTS_CACHE);
 }
 
@@ -255,9 +254,9 @@ TEST(what_was_asked_for_last_time_comes_with_the_first_call)
         ASSERT_INT(calls_of_run(), 2);
         ASSERT_INT(n_offered, 0);
         ASSERT_INT(calls_of_run(), 1);
-        requirements_memory_forget(context.memory, STR("u1"));
+        requirements_memory_forget(context.options.memory, STR("u1"));
         ASSERT_INT(calls_of_run(), 2);
-        context.features = (struct features) { 0 };
+        context.options.features = (struct features) { 0 };
         ASSERT_INT(calls_of_run(), 2);
         ASSERT_INT(n_offered, 0);
         tear_down();
@@ -277,7 +276,7 @@ TEST(what_may_no_longer_be_asked_for_is_not_offered)
         ASSERT_INT(run_step(&err), ERR_FORBIDDEN);
         ASSERT_INT(n_offered, 0);
         step.allowed_extra_resources = NULL;
-        context.policy = EXTRA_RESOURCES_OFF;
+        context.options.extra_resources = EXTRA_RESOURCES_OFF;
         calls = 0;
         ASSERT_INT(run_step(&err), ERR_FORBIDDEN);
         ASSERT_INT(n_offered, 0);
@@ -341,7 +340,7 @@ TEST(a_composite_without_a_uid_is_not_remembered)
         observed.composite.object.value = parse("{\"metadata\":{\"name\":\"x\"}}");
         ASSERT_INT(calls_of_run(), 2);
         ASSERT_INT(calls_of_run(), 2);
-        ASSERT_INT(requirements_memory_size(context.memory).n_composites, 0);
+        ASSERT_INT(requirements_memory_size(context.options.memory).n_composites, 0);
         tear_down();
 }
 
@@ -377,7 +376,7 @@ static int ask_and_watch(struct run *r, struct fn_request *req, struct fn_respon
         struct fn_selector one = by_name("one", "c"), none = by_name("none", "later"), all = by_name("all", "");
 
         all.match_name = STR_NONE;
-        all.namespace = STR_NONE;
+        all.ns = STR_NONE;
         all.has_labels = true;
         all.labels = &label;
         all.n_labels = 1;
@@ -398,7 +397,7 @@ static struct str watched_text(const struct fn_watch *list, size_t n)
 
         for (size_t i = 0; i < n; i++)
                 buf_appendf(&b, "%s%.*s:%.*s:%.*s/%.*s", i ? " " : "", STR_ARG(list[i].api_version),
-                            STR_ARG(list[i].kind), STR_ARG(list[i].namespace), STR_ARG(list[i].name));
+                            STR_ARG(list[i].kind), STR_ARG(list[i].ns), STR_ARG(list[i].name));
         return buf_to_arena(&b, &arena);
 }
 
@@ -484,7 +483,7 @@ static struct str dependencies_text(void)
 
                 ASSERT_INT(s->name.n, 0);
                 buf_appendf(&b, "%s%s:%.*s:%.*s:%.*s/%.*s", i ? " " : "", reads[record.dependencies[i].read],
-                            STR_ARG(s->api_version), STR_ARG(s->kind), STR_ARG(s->namespace), STR_ARG(s->match_name));
+                            STR_ARG(s->api_version), STR_ARG(s->kind), STR_ARG(s->ns), STR_ARG(s->match_name));
                 for (size_t j = 0; j < s->n_labels; j++)
                         buf_appendf(&b, "[%.*s=%.*s]", STR_ARG(s->labels[j].key), STR_ARG(s->labels[j].value));
         }
@@ -534,7 +533,7 @@ static int blab(struct run *r, struct fn_request *req, struct fn_response *ret, 
                             &(struct fn_selector) { .name = STR("s"),
                                                     .api_version = STR("v1"),
                                                     .kind = STR("Secret"),
-                                                    .namespace = STR("ns"),
+                                                    .ns = STR("ns"),
                                                     .match_name = STR("s") });
         fn_response_add_result(r->arena, ret, FN_SEVERITY_WARNING, "it is " SECRET_VALUE ", or " SECRET_ENCODED "!");
         ret->results[0].reason = STR(SECRET_VALUE);
@@ -592,7 +591,7 @@ static int remember(struct run *r, struct fn_request *req, struct fn_response *r
                             &(struct fn_selector) { .name = STR("x"),
                                                     .api_version = is_first ? STR("v1") : STR("e.org/v1"),
                                                     .kind = is_first ? STR("Secret") : STR("Thing"),
-                                                    .namespace = STR("ns"),
+                                                    .ns = STR("ns"),
                                                     .match_name = is_first ? STR("s") : STR("a") });
         fn_response_add_result(r->arena, ret, FN_SEVERITY_NORMAL, "it was " SECRET_VALUE);
         return 0;
@@ -679,7 +678,7 @@ static size_t files_after_a_run(void)
         observed.encoded = STR_NONE;
         run_ok();
         ASSERT(!record.was_cached);
-        return fn_cache_stats(context.cache).n_files;
+        return fn_cache_stats(context.options.cache).n_files;
 }
 
 TEST(what_was_made_of_secrets_is_not_on_disk)
@@ -689,8 +688,8 @@ TEST(what_was_made_of_secrets_is_not_on_disk)
 
         ASSERT(mkdtemp(directory));
         set_up();
-        ASSERT(fn_cache_new(&(struct fn_cache_options) { .directory = str_from(directory) }, &context.cache, NULL) >=
-               0);
+        ASSERT(fn_cache_new(&(struct fn_cache_options) { .directory = str_from(directory) }, &context.options.cache,
+                            NULL) >= 0);
         turn_on(FEATURE_FUNCTION_RESPONSE_CACHE);
         use(greet, "f-1");
         ASSERT_INT(files_after_a_run(), 1);
@@ -703,7 +702,7 @@ TEST(what_was_made_of_secrets_is_not_on_disk)
         calls = 0;
         use(remember, "f-2");
         ASSERT_INT(files_after_a_run(), 1);
-        ASSERT_INT(fn_cache_stats(context.cache).n_entries, 4);
+        ASSERT_INT(fn_cache_stats(context.options.cache).n_entries, 4);
         tear_down();
         remove_all(directory);
 }
@@ -728,7 +727,7 @@ TEST(secrets_are_not_in_cached_results)
         run_ok();
         ASSERT_STR(record.results[0].message, STR("it is **REDACTED**"));
         cached.tag = rsp.tag;
-        ASSERT(fn_cache_get(context.cache, &arena, &cached, &found));
+        ASSERT(fn_cache_get(context.options.cache, &arena, &cached, &found));
         ASSERT_STR(found.response.results[0].message, STR("it is **REDACTED**"));
         tear_down();
 }
@@ -790,9 +789,9 @@ TEST(a_call_that_takes_too_long_says_what_to_do)
                 sim_clock_init(&sim, (struct instant) { 1700000000, 0 });
                 clock_use(&sim);
                 use(take_too_long, "f-1");
-                context.timeout_ns = cases[i].step_ns;
-                context.timeout_setting = cases[i].setting;
-                context.run_timeout_ns = cases[i].run_ns;
+                context.options.timeout_ns = cases[i].step_ns;
+                context.options.timeout_setting = cases[i].setting;
+                context.options.run_timeout_ns = cases[i].run_ns;
                 if (cases[i].left_ns)
                         run.deadline = deadline_after_ns(cases[i].left_ns);
                 ASSERT_INT(run_step(&err), ERR_TIMEOUT);
@@ -813,8 +812,8 @@ TEST(a_timeout_of_the_function_itself_is_its_own)
 
         set_up();
         use(time_out_itself, "f-1");
-        context.timeout_ns = 1000 * SECOND;
-        context.timeout_setting = "--timeout";
+        context.options.timeout_ns = 1000 * SECOND;
+        context.options.timeout_setting = "--timeout";
         ASSERT(run_step(&err) < 0);
         ASSERT(str_ends_with(str_from(err_message(&err)), STR("desc = my database is slow")));
         tear_down();

@@ -1,4 +1,4 @@
-/* The requirements loop against the embedded store (spec/engine 2.2-2.5, spec/seeds 2). */
+/* The requirements loop against the embedded store (docs/spec/engine 2.2-2.5, docs/spec/seeds 2). */
 #include "step-test.h"
 
 static struct features features;
@@ -28,10 +28,8 @@ static int run_step(const struct builtin_function *f, struct step *step, struct 
         struct step_context c = {
                 .run = &run,
                 .cluster = store_cluster(store),
-                .registry = registry,
+                .options = { .registry = registry, .wants_diff = true, .features = features },
                 .observed = &observed,
-                .wants_diff = true,
-                .features = features,
         };
         struct fn_state desired = { .is_present = true, .is_open = true };
         struct fn_struct context = { .value = &value_empty_object };
@@ -144,7 +142,7 @@ TEST(observed_state_is_encoded_once_and_desired_state_travels_as_it_came)
 {
         _cleanup_err_ struct err err = { 0 };
         struct function *f = function_builtin(&far);
-        struct step_context c = { .run = &run, .registry = NULL, .observed = &observed };
+        struct step_context c = { .run = &run, .observed = &observed };
         struct fn_state desired = { .is_present = true, .is_open = true };
         struct fn_struct context = { .value = &value_empty_object };
         struct step step = { .name = STR("s"), .function = STR("far") };
@@ -153,7 +151,7 @@ TEST(observed_state_is_encoded_once_and_desired_state_travels_as_it_came)
 
         set_up();
         c.cluster = store_cluster(store);
-        c.registry = registry;
+        c.options.registry = registry;
         f->wants_tag = true;
         registry_set(registry, STR("far"), f);
         observed.has_composite = true;
@@ -197,13 +195,13 @@ static int ask(struct run *r, struct fn_request *req, struct fn_response *rsp, s
                             &(struct fn_selector) { .name = STR("one"),
                                                     .api_version = STR("e.org/v1"),
                                                     .kind = STR("Thing"),
-                                                    .namespace = STR("ns"),
+                                                    .ns = STR("ns"),
                                                     .match_name = STR("b") });
         fn_response_require(r->arena, rsp,
                             &(struct fn_selector) { .name = STR("none"),
                                                     .api_version = STR("e.org/v1"),
                                                     .kind = STR("Thing"),
-                                                    .namespace = STR("ns"),
+                                                    .ns = STR("ns"),
                                                     .match_name = STR("z") });
         fn_response_require(r->arena, rsp,
                             &(struct fn_selector) { .name = STR("all"),
@@ -472,6 +470,39 @@ TEST(a_revision_is_chosen_behind_its_gate)
                 ASSERT_INT(calls, cases[i].error ? 0 : 1);
                 tear_down();
         }
+}
+
+static const struct function_revision successor = { .name = STR_INIT("f-2"), .number = 2, .is_active = true };
+
+/* The function is replaced while it is called, and the call is lost. */
+static int lose_call(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)
+{
+        struct function_revision next = successor;
+
+        calls++;
+        next.function = function_builtin_as(&nothing, next.name);
+        registry_set_revision(registry, STR("f"), &next);
+        registry_remove_revision(registry, STR("f"), STR("f-1"));
+        return err_set(err, ERR_CLOSED, "the program has ended");
+}
+
+static const struct builtin_function loser = { .name = "f", .run = lose_call };
+
+TEST(a_call_that_a_replaced_function_loses_goes_to_its_successor)
+{
+        struct function_revision first = { .name = STR("f-1"), .number = 1, .is_active = true };
+        _cleanup_err_ struct err err = { 0 };
+        struct step step = { 0 };
+        struct step_record record;
+        struct fn_response rsp;
+
+        set_up();
+        first.function = function_builtin_as(&loser, first.name);
+        registry_set_revision(registry, STR("f"), &first);
+        ASSERT_INT(run_step(NULL, &step, &rsp, &record, &err), 0);
+        ASSERT_INT(calls, 2);
+        ASSERT_STR(record.revision, STR("f-2"));
+        tear_down();
 }
 
 /* --- Input by reference --- */

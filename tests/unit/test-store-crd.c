@@ -2,6 +2,7 @@
 #include "store-test.h"
 
 #include "sim.h"
+#include "store-state.h"
 
 static struct gvk crd_gvk(void)
 {
@@ -208,6 +209,34 @@ TEST(a_deleted_crd_takes_its_instances_along)
         MUST(&f, create(&f, widget(&f, "default", "c", "")));
 }
 
+/* The kind of the owner goes before the collector looks at the dependent; the owner is known to be gone all the same. */
+TEST(a_deleted_crd_takes_what_its_instances_own_along)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct object_key child =
+                key_of((struct gvk) { STR("example.org"), STR("v1"), STR("Gizmo") }, "default", "child");
+        const struct value *owner;
+
+        strict_fixture(&f);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        MUST(&f, create(&f, crd_named(&f, "gizmos", "Gizmo", "")));
+        MUST(&f, create(&f, widget(&f, "default", "owner", "")));
+        owner = get(&f, key_of(widget_gvk(), "default", "owner"));
+        MUST(&f, create(&f, JSON(&f,
+                                 "{'apiVersion':'example.org/"
+                                 "v1','kind':'Gizmo','metadata':{'name':'child','namespace':'default',"
+                                 "'ownerReferences':[{'apiVersion':'example.org/"
+                                 "v1','kind':'Widget','name':'owner','uid':'%.*s'}]}}",
+                                 STR_ARG(meta_uid(owner)))));
+        settle(&f);
+        ASSERT(get(&f, child));
+        MUST(&f, delete_with(&f, crd_key("widgets.example.org"), PROPAGATE_UNSET));
+        settle(&f);
+        ASSERT(!get(&f, crd_key("widgets.example.org")));
+        ASSERT(!get(&f, child));
+        ASSERT(collector_count_waiting(f.store) == 0);
+}
+
 static const struct value *with_version(struct fixture *f, const struct value *crd, const char *versions)
 {
         const struct value *spec = value_get(crd, STR("spec"));
@@ -313,7 +342,7 @@ TEST(watches_and_lists_come_in_the_version_asked_for)
         }
         MUST(&f, cluster_list(f.cluster, &f.run, &list, &l, &f.err));
         ASSERT_INT(l.n, 2);
-        ASSERT_STR(value_str(value_get(l.values[1], STR("apiVersion"))), STR("example.org/v2"));
+        ASSERT_STR(value_str(value_get(object_list_value(&l, 1, &f.arena), STR("apiVersion"))), STR("example.org/v2"));
         watch_free(w);
 }
 
@@ -439,4 +468,179 @@ TEST(a_race_for_names_has_one_winner)
 
         if (sim_explore(1, 40, NULL, race_for_names, NULL, NULL, &err) < 0)
                 test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+}
+
+/* --- Refusals --- */
+
+struct gate {
+        _Atomic bool is_closed;
+        _Atomic int n_refused;
+};
+
+static int refuse_status(void *arg, struct run *run, struct admission *admission, struct err *err)
+{
+        struct gate *gate = arg;
+
+        if (!gate->is_closed || !str_equal(admission->request->subresource, STR("status")))
+                return 0;
+        gate->n_refused++;
+        return err_set(err, ERR_FORBIDDEN, "the gate is closed");
+}
+
+/* The store tries again after a while, and does not run in circles meanwhile. */
+TEST(names_that_could_not_be_written_are_tried_again)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct gate gate = { .is_closed = true };
+        struct admission_hook hook = { .name = "gate", .admit = refuse_status, .arg = &gate };
+        struct watch_request watch = { .gvk = crd_gvk(), .sends_initial_events = true };
+        struct watch_event e = { 0 };
+        struct watch *w;
+
+        strict_fixture(&f);
+        store_add_hook(f.store, &hook);
+        ASSERT_INT(create(&f, widgets_crd(&f)), ERR_FORBIDDEN);
+        f.run.deadline = deadline_after_ms(20000);
+        settle(&f);
+        ASSERT(gate.n_refused >= 2 && gate.n_refused < 20);
+        gate.is_closed = false;
+        MUST(&f, cluster_watch(f.cluster, &f.run, &watch, &w, &f.err));
+        while (!e.object || !str_starts_with(conditions(&f, object_value(e.object, &f.arena)),
+                                             STR("NamesAccepted=True/NoConflicts Established=True")))
+                MUST(&f, watch_next(w, &f.run, &e, &f.err));
+        watch_free(w);
+}
+
+/* --- The catalogue --- */
+
+static struct kind_list kinds(struct fixture *f)
+{
+        struct kind_list list;
+
+        MUST(f, cluster_kinds(f->cluster, &f->run, &list, &f->err));
+        ASSERT_INT(list.version, cluster_kinds_version(f->cluster));
+        return list;
+}
+
+/* Some built-in kinds, and all others. */
+static bool is_shown(const struct kind *k)
+{
+        return str_equal(k->group, STR("apiextensions.k8s.io")) || str_equal(k->group, STR("batch")) ||
+               str_equal(k->group, STR("coordination.k8s.io")) || str_equal(k->group, STR("example.org"));
+}
+
+/* `plural.group`, joined by blanks; with a `-` behind those that are terminating. */
+static struct str kind_names(struct fixture *f)
+{
+        struct kind_list list = kinds(f);
+        struct str all = STR("");
+
+        for (size_t i = 0; i < list.n; i++)
+                if (is_shown(list.kinds[i].kind))
+                        all = arena_printf(&f->arena, "%.*s%s%.*s.%.*s%s", STR_ARG(all), all.n ? " " : "",
+                                           STR_ARG(list.kinds[i].kind->plural), STR_ARG(list.kinds[i].kind->group),
+                                           list.kinds[i].is_terminating ? "-" : "");
+        return all;
+}
+
+static int find_resource(struct fixture *f, const char *group, const char *version, const char *plural,
+                         const struct kind **ret)
+{
+        struct gvr gvr = { str_from(group), str_from(version), str_from(plural) };
+
+        err_done(&f->err);
+        f->err = (struct err) { 0 };
+        return cluster_resource(f->cluster, &f->run, gvr, ret, &f->err);
+}
+
+#define CORE_KINDS "customresourcedefinitions.apiextensions.k8s.io cronjobs.batch jobs.batch "
+
+TEST(kinds_are_listed_and_found_by_plural)
+{
+        _cleanup_fixture_ struct fixture f;
+        const struct kind *kind;
+
+        strict_fixture(&f);
+        ASSERT_STR(kind_names(&f), STR(CORE_KINDS "leases.coordination.k8s.io"));
+        ASSERT_INT(find_resource(&f, "example.org", "v1", "widgets", &kind), ERR_NOT_FOUND);
+        ASSERT_TEXT(err_message(&f.err), "no matches for example.org/v1, Resource=widgets");
+        MUST(&f, create(&f, widgets_crd(&f)));
+        ASSERT_STR(kind_names(&f), STR(CORE_KINDS "leases.coordination.k8s.io widgets.example.org"));
+        MUST(&f, find_resource(&f, "example.org", "v1", "widgets", &kind));
+        ASSERT_STR(kind->kind, STR("Widget"));
+        ASSERT_INT(find_resource(&f, "example.org", "v2", "widgets", &kind), ERR_NOT_FOUND);
+        ASSERT_INT(find_resource(&f, "", "v1", "widgets", &kind), ERR_NOT_FOUND);
+        MUST(&f, find_resource(&f, "", "v1", "configmaps", &kind));
+        ASSERT_STR(kind->kind, STR("ConfigMap"));
+}
+
+TEST(the_version_of_the_catalogue_changes_with_it)
+{
+        _cleanup_fixture_ struct fixture f;
+        const struct kind *kind;
+        uint64_t version;
+
+        strict_fixture(&f);
+        version = cluster_kinds_version(f.cluster);
+        MUST(&f, create(&f, widgets_crd(&f)));
+        ASSERT(cluster_kinds_version(f.cluster) > version);
+        version = cluster_kinds_version(f.cluster);
+        /* Neither objects nor labels of a CRD are part of it. */
+        MUST(&f, create(&f, widget(&f, "default", "a", "'finalizers':['example.org/x']")));
+        MUST(&f, merge(&f, crd_key("widgets.example.org"), JSON(&f, "{'metadata':{'labels':{'a':'b'}}}"), NULL));
+        ASSERT_INT(cluster_kinds_version(f.cluster), version);
+        MUST(&f, merge(&f, crd_key("widgets.example.org"), JSON(&f, "{'spec':{'names':{'shortNames':['w']}}}"), NULL));
+        ASSERT(cluster_kinds_version(f.cluster) > version);
+        version = cluster_kinds_version(f.cluster);
+        MUST(&f, delete_with(&f, crd_key("widgets.example.org"), PROPAGATE_UNSET));
+        MUST(&f, store_settle(f.store, &f.run, &f.err));
+        ASSERT_STR(kind_names(&f), STR(CORE_KINDS "leases.coordination.k8s.io widgets.example.org-"));
+        ASSERT(cluster_kinds_version(f.cluster) > version);
+        version = cluster_kinds_version(f.cluster);
+        MUST(&f, merge(&f, key_of(widget_gvk(), "default", "a"), JSON(&f, "{'metadata':{'finalizers':null}}"), NULL));
+        MUST(&f, store_settle(f.store, &f.run, &f.err));
+        ASSERT_STR(kind_names(&f), STR(CORE_KINDS "leases.coordination.k8s.io"));
+        ASSERT(cluster_kinds_version(f.cluster) > version);
+        ASSERT_INT(find_resource(&f, "example.org", "v1", "widgets", &kind), ERR_NOT_FOUND);
+}
+
+/* Kinds nobody described: `Boxs` and `Boxse` are both guessed to be `boxses`. */
+TEST(a_plural_that_two_kinds_want_goes_to_the_next_when_the_first_goes)
+{
+        _cleanup_fixture_ struct fixture f;
+        const struct kind *kind;
+
+        fixture_init(&f);
+        MUST(&f, create(&f, JSON(&f, "{'apiVersion':'e.org/v1','kind':'Boxs','metadata':{'name':'a'}}")));
+        MUST(&f, create(&f, JSON(&f, "{'apiVersion':'e.org/v1','kind':'Boxse','metadata':{'name':'a'}}")));
+        MUST(&f, find_resource(&f, "e.org", "v1", "boxses", &kind));
+        ASSERT_STR(kind->kind, STR("Boxs"));
+        MUST(&f,
+             create(&f, JSON(&f, "{'apiVersion':'apiextensions.k8s.io/v1','kind':'CustomResourceDefinition','metadata':"
+                                 "{'name':'boxes.e.org'},'spec':{'group':'e.org','scope':'Cluster','names':{'plural':"
+                                 "'boxes','kind':'Boxs'},'versions':[{'name':'v1','served':true,'storage':true,"
+                                 "'schema':{'openAPIV3Schema':{'type':'object'}}}]}}")));
+        MUST(&f, find_resource(&f, "e.org", "v1", "boxes", &kind));
+        ASSERT_STR(kind->kind, STR("Boxs"));
+        MUST(&f, find_resource(&f, "e.org", "v1", "boxses", &kind));
+        ASSERT_STR(kind->kind, STR("Boxse"));
+}
+
+TEST(discovery_knows_verbs_and_subresources)
+{
+        _cleanup_fixture_ struct fixture f;
+        const struct kind *kind;
+        const struct kind_version *v;
+
+        fixture_init(&f);
+        MUST(&f, find_resource(&f, "", "v1", "namespaces", &kind));
+        v = kind_served_version(kind, STR("v1"));
+        ASSERT_INT(v->verbs, VERBS_ALL & ~VERB_DELETE_COLLECTION);
+        ASSERT_INT(v->n_subresources, 2);
+        ASSERT_STR(v->subresources[0].name, STR("finalize"));
+        ASSERT_INT(v->subresources[0].verbs, VERB_UPDATE);
+        ASSERT_STR(v->subresources[1].name, STR("status"));
+        ASSERT_STR(v->subresources[1].gvk.kind, STR("Namespace"));
+        ASSERT_STR(kind_verb_name(VERB_DELETE_COLLECTION), STR("deletecollection"));
+        ASSERT_STR(kind_verb_name(VERB_WATCH), STR("watch"));
 }

@@ -1,6 +1,9 @@
 #include "store-test.h"
 
+#include "log.h"
 #include "store-state.h"
+
+#include <sys/mman.h>
 
 static struct gvk cluster_gvk(void)
 {
@@ -275,20 +278,6 @@ TEST(what_was_refused_is_tried_again)
         watch_free(w);
 }
 
-/* What the collector has put aside. */
-static size_t count_waiting(struct fixture *f)
-{
-        struct work *w = &f->store->work;
-        size_t n;
-
-        mutex_lock(&f->store->mutex);
-        n = w->deferred.n;
-        for (const struct task *t = w->delayed; t; t = t->next)
-                n++;
-        mutex_unlock(&f->store->mutex);
-        return n;
-}
-
 static void touch(struct fixture *f, const char *name, int n)
 {
         struct write_result result;
@@ -312,8 +301,46 @@ TEST(what_is_refused_waits_once)
         MUST(&f, delete_with(&f, in_default("owner"), PROPAGATE_BACKGROUND));
         settle(&f);
         touch(&f, "child", 20);
-        ASSERT(count_waiting(&f) <= 1); /* none while it is being tried */
+        ASSERT(collector_count_waiting(f.store) <= 1); /* none while it is being tried */
         ASSERT(gate.n_refused > 20);
+}
+
+/* The lines of the log that have the text in them. */
+static size_t count_lines(int fd, const char *text)
+{
+        char log[16384], *line = log, *end;
+        ssize_t n = pread(fd, log, sizeof(log) - 1, 0);
+        size_t count = 0;
+
+        ASSERT(n >= 0);
+        log[n] = 0;
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+                *end = 0;
+                count += strstr(line, text) != NULL;
+        }
+        return count;
+}
+
+TEST(what_is_refused_is_logged)
+{
+        _cleanup_close_ int fd = memfd_create("log", MFD_CLOEXEC);
+        struct gate gate = { .is_closed = true };
+        struct admission_hook hook = { .name = "gate", .admit = refuse, .arg = &gate };
+        struct fixture f;
+
+        log_set_output(fd, LOG_FORMAT_JSON);
+        fixture_init(&f);
+        store_add_hook(f.store, &hook);
+        make(&f, "owner", "");
+        make_owned(&f, "child", "owner", "");
+        MUST(&f, delete_with(&f, in_default("owner"), PROPAGATE_BACKGROUND));
+        settle(&f);
+        fixture_done(&f);
+        log_set_output(STDERR_FILENO, LOG_FORMAT_AUTO);
+        ASSERT_INT(count_lines(fd, "\"task\":\"object\",\"object\":\"example.org/Widget default/child\""),
+                   gate.n_refused);
+        ASSERT_INT(count_lines(fd, "it is in use"), gate.n_refused);
+        ASSERT_INT(count_lines(fd, "\"failures\":1,"), 1);
 }
 
 TEST(what_waits_for_a_kind_waits_once_and_as_long_as_it_is_there)
@@ -326,10 +353,10 @@ TEST(what_waits_for_a_kind_waits_once_and_as_long_as_it_is_there)
                 make(&f, "child",
                      "'ownerReferences':[{'apiVersion':'example.org/v1','kind':'Unheard','name':'x','uid':'x'}]");
                 touch(&f, "child", 5);
-                ASSERT(count_waiting(&f) == 1);
+                ASSERT(collector_count_waiting(f.store) == 1);
                 MUST(&f, delete_with(&f, in_default("child"), PROPAGATE_BACKGROUND));
                 settle(&f);
-                ASSERT(count_waiting(&f) == 0);
+                ASSERT(collector_count_waiting(f.store) == 0);
         }
 }
 

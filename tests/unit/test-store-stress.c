@@ -1,5 +1,5 @@
 /* Eight writers and eight watchers on real threads. WEFT_OPERATIONS says how many operations there are altogether. */
-#include "store-model.h"
+#include "memory-log.h"
 
 static void stress(struct store_options options, uint64_t share)
 {
@@ -27,4 +27,15 @@ TEST(writers_and_watchers)
 TEST(writers_and_watchers_with_little_memory)
 {
         stress((struct store_options) { .accepts_any_kind = true, .history_events = 200, .cache_bytes = 64 << 10 }, 2);
+}
+
+TEST(writers_and_watchers_with_a_log)
+{
+        struct memory_log log;
+
+        memory_log_init(&log);
+        stress((struct store_options) { .accepts_any_kind = true, .log = &log.log }, 4);
+        printf("# %zu records, %zu appends, the largest of %zu\n", log.records.n, log.n_appends, log.largest_batch);
+        ASSERT(log.n_appends > 0 && log.n_appends <= log.records.n);
+        memory_log_done(&log);
 }

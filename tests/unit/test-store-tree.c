@@ -6,10 +6,10 @@
 
 #define NAMES 3000
 
-static struct entry *make_entry(const char *key)
+static struct store_entry *make_entry(const char *key)
 {
         size_t n = strlen(key);
-        struct entry *e = calloc(1, sizeof(*e) + n);
+        struct store_entry *e = calloc(1, sizeof(*e) + n);
 
         e->n_key = (uint32_t)n;
         memcpy(e->key, key, n);
@@ -18,11 +18,14 @@ static struct entry *make_entry(const char *key)
 
 static int compare_keys(const void *a, const void *b)
 {
-        return str_compare(entry_key(*(struct entry *const *)a), entry_key(*(struct entry *const *)b));
+        return str_compare(entry_key(*(struct store_entry *const *)a), entry_key(*(struct store_entry *const *)b));
 }
 
+/* What present entries have. */
+static char any_object;
+
 struct model {
-        struct entry *entries[NAMES];
+        struct store_entry *entries[NAMES];
         bool is_there[NAMES];
         size_t n;
 };
@@ -46,7 +49,7 @@ static void model_done(struct model *m)
                 free(m->entries[i]);
 }
 
-static struct tree_item item_of(struct entry *e)
+static struct tree_item item_of(struct store_entry *e)
 {
         return (struct tree_item) { .entry = e };
 }
@@ -64,6 +67,26 @@ static void check_walk(const struct tree *t, const struct model *m, size_t i)
                 ASSERT(item.entry == m->entries[i]);
         }
         ASSERT(!tree_next(&c, &item));
+}
+
+static void set_present(struct tree *t, struct store_entry *e, bool is_present)
+{
+        e->object = is_present ? (struct object *)&any_object : NULL;
+        tree_set_present(t, e, is_present);
+        tree_set_present(t, e, is_present);
+}
+
+/* Before every key there are as many present entries as there were on the way to it. */
+static void check_counts(const struct tree *t, const struct model *m)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < NAMES; i++) {
+                ASSERT_INT(tree_count_before(t, entry_key(m->entries[i])), n);
+                n += m->is_there[i] && m->entries[i]->object;
+        }
+        ASSERT_INT(tree_count_before(t, STR("\xff")), n);
+        ASSERT_INT(tree_count_before(t, STR("")), 0);
 }
 
 static void flip(struct tree *t, struct model *m, size_t i)
@@ -109,6 +132,36 @@ TEST(a_tree_is_a_sorted_set)
                 if (m.is_there[i])
                         flip(&t, &m, i);
         ASSERT(!t.root && t.n_bytes == 0);
+        tree_done(&t);
+        model_done(&m);
+}
+
+/* Entries come with and without an object, get and lose it, and go. */
+TEST(a_tree_counts_what_is_present)
+{
+        static struct model m;
+        struct tree t = { .is_by_key = true };
+        struct random r;
+
+        model_init(&m);
+        random_seed(&r, 2);
+        check_counts(&t, &m);
+        for (int round = 0; round < 6; round++) {
+                for (int i = 0; i < 6000; i++) {
+                        size_t k = random_below(&r, NAMES);
+                        struct store_entry *e = m.entries[k];
+
+                        if (m.is_there[k] && random_below(&r, 2)) {
+                                set_present(&t, e, !e->object);
+                                continue;
+                        }
+                        if (!m.is_there[k])
+                                e->object = random_below(&r, 4) ? (struct object *)&any_object : NULL;
+                        if (m.is_there[k] == (round % 2 == 1) || random_below(&r, 8) == 0)
+                                flip(&t, &m, k);
+                }
+                check_counts(&t, &m);
+        }
         tree_done(&t);
         model_done(&m);
 }

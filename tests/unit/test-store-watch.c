@@ -92,9 +92,8 @@ TEST(initial_events_end_with_a_bookmark)
         make(&f, "a", "");
         w = begin(&f, (struct watch_request) { .sends_initial_events = true, .wants_bookmarks = true });
         quiet = begin(&f, (struct watch_request) { .sends_initial_events = true, .resource_version = STR("2") });
-        empty = begin(&f, (struct watch_request) { .sends_initial_events = true,
-                                                   .wants_bookmarks = true,
-                                                   .namespace = STR("kube-system") });
+        empty = begin(&f, (struct watch_request) {
+                                  .sends_initial_events = true, .wants_bookmarks = true, .ns = STR("kube-system") });
         make(&f, "b", "");
         ASSERT_EVENTS(&f, w, "ADDED a@5,BOOKMARK @5!,ADDED b@6");
         ASSERT_EVENTS(&f, quiet, "ADDED a@5,ADDED b@6");
@@ -116,7 +115,7 @@ TEST(selections_have_edges)
         ASSERT_INT(field_selector_parse(&f.arena, STR("metadata.name=a"), &fields, NULL), 0);
         by_label = begin(&f, (struct watch_request) { .labels = &labels });
         by_name = begin(&f, (struct watch_request) { .fields = &fields });
-        by_namespace = begin(&f, (struct watch_request) { .namespace = STR("kube-system") });
+        by_namespace = begin(&f, (struct watch_request) { .ns = STR("kube-system") });
         make(&f, "a", "'labels':{'color':'blue'}");
         make(&f, "b", "'labels':{'color':'red'}");
         change(&f, "a", "{'metadata':{'labels':{'color':'red'}}}");
@@ -328,7 +327,7 @@ TEST(waiting_ends_with_an_event_or_by_cancellation)
                 struct watch_request req = { .gvk = widget_gvk(), .resource_version = STR("4") };
 
                 if (i == 1)
-                        req.namespace = STR("kube-system");
+                        req.ns = STR("kube-system");
                 if (i == 2)
                         req.labels = &labels;
                 waiting[i] = (struct waiting) { .f = &f, .watch = begin(&f, req), .cancel = cancel_new(NULL) };
@@ -361,7 +360,7 @@ TEST(watchers_share_the_bytes_of_an_event)
 
         fixture_init(&f);
         one = begin(&f, (struct watch_request) { 0 });
-        two = begin(&f, (struct watch_request) { .namespace = STR("default") });
+        two = begin(&f, (struct watch_request) { .ns = STR("default") });
         make(&f, "a", "");
         ASSERT_INT(next(&f, one, &a), 0);
         ASSERT_INT(next(&f, two, &b), 0);
@@ -372,4 +371,502 @@ TEST(watchers_share_the_bytes_of_an_event)
         bytes_unref(y);
         watch_free(one);
         watch_free(two);
+}
+
+/* --- Wakeups --- */
+
+struct told {
+        _Atomic int n;
+};
+
+static void tell(void *arg)
+{
+        struct told *t = arg;
+
+        t->n++;
+}
+
+/* An event that is there, or the wakeup is armed. */
+static int try_next(struct fixture *f, struct watch *w, struct told *told, struct watch_event *ret)
+{
+        err_done(&f->err);
+        f->err = (struct err) { 0 };
+        return watch_try_next(w, &f->run, (struct watch_wakeup) { .call = tell, .arg = told }, ret, &f->err);
+}
+
+TEST(a_wakeup_comes_once_for_each_arming)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct told told = { 0 };
+        struct watch_event e;
+        struct watch *w;
+
+        fixture_init(&f);
+        w = begin(&f, (struct watch_request) { .resource_version = STR("4") });
+        make(&f, "a", "");
+        ASSERT_INT(told.n, 0); /* nobody asked yet */
+        ASSERT_INT(try_next(&f, w, &told, &e), 1);
+        ASSERT_INT(try_next(&f, w, &told, &e), 0);
+        ASSERT_INT(told.n, 0);
+        make(&f, "b", "");
+        make(&f, "c", "");
+        ASSERT_INT(told.n, 1);
+        ASSERT_INT(try_next(&f, w, &told, &e), 1);
+        ASSERT_INT(e.version, 6);
+        make(&f, "d", "");
+        ASSERT_INT(told.n, 1); /* not armed: there was an event */
+        ASSERT_INT(try_next(&f, w, &told, &e), 1);
+        ASSERT_INT(try_next(&f, w, &told, &e), 1);
+        ASSERT_INT(e.version, 8);
+        ASSERT_INT(try_next(&f, w, &told, &e), 0);
+        ASSERT_INT(try_next(&f, w, &told, &e), 0); /* armed again in place of the first */
+        make(&f, "e", "");
+        ASSERT_INT(told.n, 2);
+        ASSERT_INT(try_next(&f, w, &told, &e), 1);
+        ASSERT_INT(try_next(&f, w, &told, &e), 0);
+        watch_free(w);
+        make(&f, "f", "");
+        ASSERT_INT(told.n, 2);
+}
+
+/* Without anybody to tell, a look is only a look. */
+TEST(a_look_arms_nothing)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct watch_event e;
+        struct watch *w;
+
+        fixture_init(&f);
+        w = begin(&f, (struct watch_request) { .resource_version = STR("4") });
+        ASSERT_INT(watch_try_next(w, &f.run, (struct watch_wakeup) { 0 }, &e, &f.err), 0);
+        make(&f, "a", "");
+        ASSERT_INT(watch_try_next(w, &f.run, (struct watch_wakeup) { 0 }, &e, &f.err), 1);
+        watch_free(w);
+}
+
+static const struct {
+        const char *ns, *name;
+        bool is_cluster_scoped;
+        const char *told; /* by default/a, default/b, kube-public/a, and the cluster-scoped a and b */
+} watchers[] = {
+        { "", "", false, "11100" },
+        { "default", "", false, "11000" },
+        { "default", "a", false, "10000" },
+        { "", "a", false, "10100" },
+        { "kube-public", "a", false, "00100" },
+        { "kube-public", "b", false, "00000" },
+        { "", "", true, "00011" },
+        { "", "a", true, "00010" },
+};
+
+static void make_globe(struct fixture *f, const char *name)
+{
+        MUST(f, create(f, JSON(f, "{'apiVersion':'example.org/v1','kind':'Globe','metadata':{'name':'%s'}}", name)));
+}
+
+static void begin_all(struct fixture *f, struct watch *watches[ARRAY_SIZE(watchers)],
+                      struct told told[ARRAY_SIZE(watchers)])
+{
+        for (size_t i = 0; i < ARRAY_SIZE(watchers); i++) {
+                struct watch_request req = { .gvk = widget_gvk(), .ns = str_from(watchers[i].ns) };
+                struct field_selector fields;
+                struct watch_event e;
+
+                if (watchers[i].is_cluster_scoped)
+                        req.gvk.kind = STR("Globe");
+                if (*watchers[i].name) {
+                        ASSERT_INT(field_selector_parse(&f->arena,
+                                                        arena_printf(&f->arena, "metadata.name=%s", watchers[i].name),
+                                                        &fields, NULL),
+                                   0);
+                        req.fields = &fields;
+                }
+                watches[i] = begin(f, req);
+                while (try_next(f, watches[i], &told[i], &e) > 0)
+                        ;
+                ASSERT_INT(f->err.code, 0);
+        }
+}
+
+static void check_told(struct fixture *f, struct watch *watches[ARRAY_SIZE(watchers)],
+                       struct told told[ARRAY_SIZE(watchers)], size_t at)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(watchers); i++) {
+                int wanted = watchers[i].told[at] == '1';
+                struct watch_event e;
+
+                ASSERT_INT(told[i].n, wanted);
+                told[i].n = 0;
+                for (; wanted; wanted--)
+                        ASSERT_INT(try_next(f, watches[i], &told[i], &e), 1);
+                ASSERT_INT(try_next(f, watches[i], &told[i], &e), 0);
+        }
+}
+
+TEST(only_those_who_care_are_told)
+{
+        /* Kinds that nobody has met when the watches begin, and kinds that are there. */
+        for (int is_known = 0; is_known < 2; is_known++) {
+                _cleanup_fixture_ struct fixture f;
+                struct told told[ARRAY_SIZE(watchers)] = { 0 };
+                struct watch *watches[ARRAY_SIZE(watchers)];
+
+                fixture_init(&f);
+                if (is_known) {
+                        make(&f, "z", "");
+                        make_globe(&f, "z");
+                }
+                begin_all(&f, watches, told);
+                make(&f, "a", "");
+                check_told(&f, watches, told, 0);
+                make(&f, "b", "");
+                check_told(&f, watches, told, 1);
+                MUST(&f, create(&f, widget(&f, "kube-public", "a", "")));
+                check_told(&f, watches, told, 2);
+                make_globe(&f, "a");
+                check_told(&f, watches, told, 3);
+                make_globe(&f, "b");
+                check_told(&f, watches, told, 4);
+                for (size_t i = 0; i < ARRAY_SIZE(watchers); i++)
+                        watch_free(watches[i]);
+        }
+}
+
+/* Nothing that it cares for was lost, however much else has happened and been forgotten. */
+TEST(a_quiet_watch_does_not_fall_behind)
+{
+        struct store_options options = { .accepts_any_kind = true, .history_events = 5, .watch_bytes = 2000 };
+        _cleanup_fixture_ struct fixture f;
+        struct told told = { 0 };
+        struct watch_event e;
+        struct watch *quiet, *asked;
+
+        fixture_init_with(&f, &options);
+        quiet = begin(&f, (struct watch_request) { .ns = STR("kube-public") });
+        asked = begin(&f, (struct watch_request) { .ns = STR("kube-public") });
+        ASSERT_INT(try_next(&f, quiet, &told, &e), 0);
+        ASSERT_INT(try_next(&f, asked, &told, &e), 0);
+        for (int i = 0; i < 50; i++)
+                make(&f, quoted(&f, "a%d", i), "");
+        ASSERT_INT(told.n, 0);
+        ASSERT_INT(try_next(&f, asked, &told, &e), 0);
+        MUST(&f, create(&f, widget(&f, "kube-public", "x", "")));
+        ASSERT_INT(told.n, 2);
+        make(&f, "later", "");
+        ASSERT_INT(try_next(&f, quiet, &told, &e), 1);
+        ASSERT_INT(e.version, 55);
+        ASSERT_INT(try_next(&f, asked, &told, &e), 1);
+        ASSERT_INT(e.version, 55);
+        watch_free(quiet);
+        watch_free(asked);
+}
+
+/* In simulated time: the owner keeps the timer. */
+static void timed_bookmarks(void *arg)
+{
+        struct told told = { 0 };
+        struct watch_event e;
+        struct watch *w, *without;
+        struct fixture f;
+
+        fixture_init(&f);
+        w = begin(&f, (struct watch_request) { .wants_bookmarks = true, .resource_version = STR("4") });
+        without = begin(&f, (struct watch_request) { .resource_version = STR("4") });
+        SIM_ASSERT(deadline_is_none(watch_next_bookmark(without)));
+        for (int i = 0; i < 3; i++) {
+                SIM_ASSERT(try_next(&f, w, &told, &e) == 0);
+                SIM_ASSERT(deadline_remaining_ns(watch_next_bookmark(w)) == 60000 * NS_PER_MS);
+                SIM_ASSERT(thread_sleep(watch_next_bookmark(w), NULL) == 0);
+                SIM_ASSERT(try_next(&f, w, &told, &e) == 1);
+                SIM_ASSERT(e.type == WATCH_BOOKMARK && e.version == 4);
+        }
+        watch_free(w);
+        /* The last one is two seconds before the end that the owner has told. */
+        w = begin(&f, (struct watch_request) {
+                              .wants_bookmarks = true, .resource_version = STR("4"), .timeout_ms = 65000 });
+        for (int i = 0; i < 3; i++) {
+                static const int64_t pauses_ms[] = { 60000, 3000, 60000 };
+
+                SIM_ASSERT(deadline_remaining_ns(watch_next_bookmark(w)) == pauses_ms[i] * NS_PER_MS);
+                SIM_ASSERT(thread_sleep(watch_next_bookmark(w), NULL) == 0);
+                SIM_ASSERT(try_next(&f, w, &told, &e) == 1 && e.type == WATCH_BOOKMARK);
+        }
+        SIM_ASSERT(told.n == 0);
+        watch_free(w);
+        watch_free(without);
+        fixture_done(&f);
+}
+
+TEST(the_owner_keeps_the_timer_of_bookmarks)
+{
+        _cleanup_err_ struct err err = { 0 };
+
+        if (sim_run(1, NULL, timed_bookmarks, NULL, NULL, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+}
+
+/* --- Initial lists --- */
+
+TEST(a_long_initial_list_shows_one_version)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct watch_event e;
+        struct watch *w;
+
+        fixture_init(&f);
+        for (int i = 0; i < 300; i++)
+                make(&f, quoted(&f, "w%03d", i), "");
+        w = begin(&f, (struct watch_request) { .sends_initial_events = true, .wants_bookmarks = true });
+        for (int i = 0; i < 300; i++) {
+                ASSERT_INT(next(&f, w, &e), 0);
+                ASSERT_INT(e.type, WATCH_ADDED);
+                ASSERT_INT(e.version, 5 + i);
+                if (i == 10) {
+                        change(&f, "w000", "{'spec':1}");
+                        change(&f, "w299", "{'spec':1}");
+                        drop(&f, "w298");
+                        make(&f, "w297x", "");
+                }
+        }
+        ASSERT_EVENTS(&f, w, "BOOKMARK @304!,MODIFIED w000@305,MODIFIED w299@306,DELETED w298@307,ADDED w297x@308");
+        watch_free(w);
+}
+
+TEST(an_initial_list_that_is_read_too_slowly_expires)
+{
+        struct store_options options = { .accepts_any_kind = true, .history_events = 5, .watch_bytes = 20000 };
+        _cleanup_fixture_ struct fixture f;
+        struct store_stats stats;
+        struct watch_event e;
+        struct watch *w;
+        int r;
+
+        fixture_init_with(&f, &options);
+        for (int i = 0; i < 300; i++)
+                make(&f, quoted(&f, "w%03d", i), "");
+        w = begin(&f, (struct watch_request) { 0 });
+        ASSERT_INT(next(&f, w, &e), 0);
+        for (int i = 0; i < 200; i++)
+                change(&f, "w299", quoted(&f, "{'spec':%d}", i));
+        store_stats(f.store, &stats);
+        ASSERT(stats.history_bytes < 20000 + 5 * 2000);
+        while ((r = next(&f, w, &e)) == 0)
+                ASSERT(e.type == WATCH_ADDED && e.version < 300);
+        ASSERT_INT(r, ERR_EXPIRED);
+        ASSERT(str_starts_with(str_from(err_message(&f.err)), STR("too old resource version: 304 (")));
+        watch_free(w);
+}
+
+/* --- Other versions --- */
+
+static const char two_versions[] =
+        "{'apiVersion':'apiextensions.k8s.io/"
+        "v1','kind':'CustomResourceDefinition','metadata':{'name':'gears.example.org'"
+        "},'spec':{'group':'example.org','scope':'Namespaced','names':{'plural':'gears','kind':'Gear'},'versions':["
+        "{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}},"
+        "{'name':'v2','served':true,'storage':false,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}";
+
+TEST(objects_in_another_version_are_made_once)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct gvk v1 = { STR("example.org"), STR("v1"), STR("Gear") }, v2 = { v1.group, STR("v2"), v1.kind };
+        struct object_key key = key_of(v1, "default", "a");
+        struct label_selector on;
+        struct watch *watches[3];
+        struct watch_event events[3];
+
+        fixture_init(&f);
+        MUST(&f, create(&f, from_json(&f, quoted(&f, "%s", two_versions))));
+        ASSERT_INT(label_selector_parse(&f.arena, STR("on"), &on, NULL), 0);
+        for (int i = 0; i < 3; i++) {
+                watches[i] = begin(&f, (struct watch_request) { .gvk = i ? v2 : v1, .labels = &on });
+                ASSERT_INT(next(&f, watches[i], &events[i]), ERR_TIMEOUT);
+        }
+        MUST(&f, create(&f, JSON(&f, "{'apiVersion':'example.org/v1','kind':'Gear','metadata':{'name':'a','namespace':"
+                                     "'default','labels':{'on':''}}}")));
+        for (int i = 0; i < 3; i++)
+                ASSERT_INT(next(&f, watches[i], &events[i]), 0);
+        ASSERT(events[0].object != events[1].object);
+        ASSERT(events[1].object == events[2].object);
+        ASSERT_STR(value_str(value_get(object_value(events[1].object, &f.arena), STR("apiVersion"))),
+                   STR("example.org/v2"));
+        MUST(&f, merge(&f, key, JSON(&f, "{'metadata':{'labels':null}}"), NULL));
+        for (int i = 0; i < 3; i++) {
+                ASSERT_INT(next(&f, watches[i], &events[i]), 0);
+                ASSERT_INT(events[i].type, WATCH_DELETED);
+                ASSERT_INT(events[i].version, object_version(events[i].object));
+                ASSERT_STR(value_str(value_get(object_value(events[i].object, &f.arena), STR("apiVersion"))),
+                           i ? STR("example.org/v2") : STR("example.org/v1"));
+                ASSERT(meta_has_label(object_value(events[i].object, &f.arena), STR("on")));
+        }
+        ASSERT(events[1].object == events[2].object);
+        for (int i = 0; i < 3; i++)
+                watch_free(watches[i]);
+}
+
+TEST(those_who_wait_are_told_that_their_kind_has_changed)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct gvk v1 = { STR("example.org"), STR("v1"), STR("Gear") };
+        struct told told = { 0 };
+        struct watch_event e;
+        struct watch *w;
+
+        fixture_init(&f);
+        w = begin(&f, (struct watch_request) { .gvk = v1 });
+        ASSERT_INT(try_next(&f, w, &told, &e), 0);
+        MUST(&f, create(&f, from_json(&f, quoted(&f, "%s", two_versions))));
+        ASSERT_INT(told.n, 1);
+        ASSERT_INT(try_next(&f, w, &told, &e), ERR_CLOSED);
+        watch_free(w);
+}
+
+/* --- Wakeups and threads --- */
+
+/* A watch with an owner that is told, asks, and at some time lets go of it. */
+struct owner {
+        struct fixture *f;
+        struct semaphore wakeups;
+        _Atomic int n_calls;
+        int n_armings;
+        _Atomic bool has_watch;
+        uint64_t seed;
+};
+
+static void tell_owner(void *arg)
+{
+        struct owner *o = arg;
+
+        sim_point("wakeup");
+        if (!o->has_watch) {
+                if (sim_is_running())
+                        sim_fail("called after the watch was freed");
+                abort();
+        }
+        o->n_calls++;
+        semaphore_release(&o->wakeups);
+        sim_point("wakeup");
+}
+
+/* Takes what is there; 0 when the wakeup is armed, or the number of the last event. */
+static uint64_t take_all(struct owner *o, struct watch *w)
+{
+        struct watch_wakeup wakeup = { .call = tell_owner, .arg = o };
+        struct watch_event e = { 0 };
+        uint64_t last = 0;
+        struct arena a;
+        struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+        int r;
+
+        arena_init(&a, "owner", 0);
+        while ((r = watch_try_next(w, &run, wakeup, &e, NULL)) > 0)
+                last = e.version;
+        o->n_armings += r == 0;
+        arena_done(&a);
+        if (r < 0)
+                abort();
+        return last;
+}
+
+/* Owns one watch after the other, each for as many wakeups as the seed says, until the last object was seen. */
+static void own_watches(void *arg)
+{
+        struct owner *o = arg;
+        struct watch_request req = { .gvk = widget_gvk() };
+        struct run run = { .arena = NULL, .deadline = DEADLINE_NONE };
+        uint64_t last = 0, random = o->seed;
+
+        while (last < 10) {
+                struct watch *w;
+                struct arena a;
+
+                arena_init(&a, "owner", 0);
+                run.arena = &a;
+                if (cluster_watch(o->f->cluster, &run, &req, &w, NULL) < 0)
+                        abort();
+                o->has_watch = true;
+                random = random * 6364136223846793005ull + 1442695040888963407ull;
+                for (uint64_t n = random >> 33 & 3; last < 10; n--) {
+                        uint64_t seen = take_all(o, w);
+
+                        last = MAX(last, seen);
+                        if (n == 0 || last >= 10)
+                                break;
+                        if (semaphore_acquire(&o->wakeups, DEADLINE_NONE, NULL) < 0)
+                                abort();
+                }
+                watch_free(w);
+                o->has_watch = false;
+                arena_done(&a);
+        }
+}
+
+static void write_six(void *arg)
+{
+        struct owner *o = arg;
+
+        for (int i = 0; i < 6; i++) {
+                struct arena a;
+                struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
+                struct write_request req = { .verb = WRITE_CREATE };
+                struct write_result result;
+                char text[160];
+
+                arena_init(&a, "writer", 0);
+                snprintf(text, sizeof(text),
+                         "{\"apiVersion\":\"example.org/v1\",\"kind\":\"Widget\",\"metadata\":{\"name\":\"w%d\","
+                         "\"namespace\":\"default\"}}",
+                         i);
+                if (json_parse(&a, str_from(text), NULL, &req.body, NULL) < 0)
+                        abort();
+                req.key = object_key_of(req.body);
+                if (cluster_write(o->f->cluster, &run, &req, &result, NULL) < 0)
+                        abort();
+                arena_done(&a);
+        }
+}
+
+static void own_and_write(void *arg)
+{
+        uint64_t *seed = arg;
+        struct owner owners[2];
+        struct thread *threads[3];
+        struct fixture f;
+
+        fixture_init(&f);
+        for (size_t i = 0; i < 2; i++) {
+                owners[i] = (struct owner) { .f = &f, .seed = ++*seed };
+                semaphore_init(&owners[i].wakeups, "wakeups", 0);
+                if (thread_start("owner", own_watches, &owners[i], &threads[i], NULL) < 0)
+                        abort();
+        }
+        if (thread_start("writer", write_six, &owners[0], &threads[2], NULL) < 0)
+                abort();
+        for (size_t i = 0; i < 3; i++)
+                thread_join(threads[i]);
+        for (size_t i = 0; i < 2; i++) {
+                if (owners[i].n_calls > owners[i].n_armings)
+                        abort();
+                semaphore_done(&owners[i].wakeups);
+        }
+        fixture_done(&f);
+}
+
+/* In every order: no wakeup is lost, which would be a deadlock, none comes more often than it was armed, and none after the end. */
+TEST(wakeups_meet_commits_and_frees)
+{
+        _cleanup_err_ struct err err = { 0 };
+        uint64_t seed = 0;
+
+        if (sim_explore(1, 500, NULL, own_and_write, &seed, NULL, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+}
+
+/* The same on real threads, for ThreadSanitizer. */
+TEST(wakeups_meet_commits_and_frees_on_threads)
+{
+        uint64_t seed = 0;
+
+        for (int i = 0; i < 50; i++)
+                own_and_write(&seed);
 }

@@ -1,5 +1,7 @@
 #include "store-test.h"
 
+#include "store-state.h"
+
 TEST(namespaces_are_there_from_the_start)
 {
         static const char *const names[] = { "default", "kube-node-lease", "kube-public", "kube-system" };
@@ -11,8 +13,9 @@ TEST(namespaces_are_there_from_the_start)
         MUST(&f, cluster_list(f.cluster, &f.run, &req, &list, &f.err));
         ASSERT_INT(list.n, 4);
         for (size_t i = 0; i < list.n; i++) {
-                ASSERT_STR(meta_name(list.values[i]), str_from(names[i]));
-                ASSERT_STR(value_str(value_find(list.values[i], "status", "phase")), STR("Active"));
+                ASSERT_STR(meta_name(object_list_value(&list, i, &f.arena)), str_from(names[i]));
+                ASSERT_STR(value_str(value_find(object_list_value(&list, i, &f.arena), "status", "phase")),
+                           STR("Active"));
         }
         ASSERT_STR(list.resource_version, STR("4"));
         ASSERT_INT(store_version(f.store), 4);
@@ -70,7 +73,7 @@ static struct str names(struct fixture *f, const struct object_list *list)
 
         for (size_t i = 0; i < list->n; i++)
                 all = arena_printf(&f->arena, "%.*s%s%.*s", STR_ARG(all), i ? " " : "",
-                                   STR_ARG(meta_name(list->values[i])));
+                                   STR_ARG(meta_name(object_list_value(list, i, &f->arena))));
         return all;
 }
 
@@ -87,7 +90,7 @@ static int list(struct fixture *f, struct list_request req, struct object_list *
 TEST(lists_are_by_key_as_etcd_has_them)
 {
         static const struct {
-                const char *namespace, *name;
+                const char *ns, *name;
         } objects[] = { { "a", "x" }, { "a-b", "x" }, { "a", "b" }, { "ab", "a" } };
         struct store_options options = { .accepts_any_kind = true, .creates_namespaces = true };
         _cleanup_fixture_ struct fixture f;
@@ -95,22 +98,22 @@ TEST(lists_are_by_key_as_etcd_has_them)
 
         fixture_init_with(&f, &options);
         for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
-                MUST(&f, create(&f, widget(&f, objects[i].namespace, objects[i].name, "")));
+                MUST(&f, create(&f, widget(&f, objects[i].ns, objects[i].name, "")));
         MUST(&f, list(&f, (struct list_request) { 0 }, &l));
         ASSERT_INT(l.n, 4);
-        ASSERT_STR(meta_namespace(l.values[0]), STR("a-b")); /* '-' is before '/' */
-        ASSERT_STR(meta_namespace(l.values[1]), STR("a"));
-        ASSERT_STR(meta_name(l.values[1]), STR("b"));
-        ASSERT_STR(meta_namespace(l.values[3]), STR("ab"));
+        ASSERT_STR(meta_namespace(object_list_value(&l, 0, &f.arena)), STR("a-b")); /* '-' is before '/' */
+        ASSERT_STR(meta_namespace(object_list_value(&l, 1, &f.arena)), STR("a"));
+        ASSERT_STR(meta_name(object_list_value(&l, 1, &f.arena)), STR("b"));
+        ASSERT_STR(meta_namespace(object_list_value(&l, 3, &f.arena)), STR("ab"));
         ASSERT_INT(l.remaining, 0);
-        MUST(&f, list(&f, (struct list_request) { .namespace = STR("a") }, &l));
+        MUST(&f, list(&f, (struct list_request) { .ns = STR("a") }, &l));
         ASSERT_STR(names(&f, &l), STR("b x"));
 }
 
 TEST(pages_show_one_version)
 {
         _cleanup_fixture_ struct fixture f;
-        struct list_request req = { .gvk = widget_gvk(), .namespace = STR("default"), .limit = 3 };
+        struct list_request req = { .gvk = widget_gvk(), .ns = STR("default"), .limit = 3 };
         struct object_list l;
 
         fixture_init(&f);
@@ -126,15 +129,15 @@ TEST(pages_show_one_version)
         MUST(&f, list(&f, req, &l));
         ASSERT_STR(names(&f, &l), STR("w007 w009 w011"));
         ASSERT_STR(l.resource_version, STR("20"));
-        ASSERT(!value_get(l.values[2], STR("spec")));
-        ASSERT_STR(meta_resource_version(l.values[2]), STR("16"));
+        ASSERT(!value_get(object_list_value(&l, 2, &f.arena), STR("spec")));
+        ASSERT_STR(meta_resource_version(object_list_value(&l, 2, &f.arena)), STR("16"));
         ASSERT_INT(l.remaining, 2);
         req.continue_token = l.continue_token;
         req.limit = 0;
         MUST(&f, list(&f, req, &l));
         ASSERT_STR(names(&f, &l), STR("w013 w015"));
         ASSERT_STR(l.continue_token, STR(""));
-        MUST(&f, list(&f, (struct list_request) { .namespace = STR("default") }, &l));
+        MUST(&f, list(&f, (struct list_request) { .ns = STR("default") }, &l));
         ASSERT_STR(names(&f, &l), STR("w001 w003 w005 w008x w009 w011 w013 w015"));
         ASSERT_STR(l.resource_version, STR("23"));
 }
@@ -184,11 +187,283 @@ TEST(long_lists_stay_in_one_version_between_turns)
         ASSERT_INT(l.n, 300);
         ASSERT_INT(l.remaining, 400);
         ASSERT_INT(label_selector_parse(&f.arena, STR("parity!=even"), &odd, NULL), 0);
-        MUST(&f, list(&f, (struct list_request) { .labels = &odd, .limit = 100, .namespace = STR("default") }, &l));
+        MUST(&f, list(&f, (struct list_request) { .labels = &odd, .limit = 100, .ns = STR("default") }, &l));
         ASSERT_INT(l.n, 100);
         ASSERT_INT(l.remaining, -1);
         ASSERT(l.continue_token.n > 0);
 }
+
+/* --- Cursors --- */
+
+static struct list_cursor *begin_list(struct fixture *f, const struct list_request *req)
+{
+        struct list_cursor *c = NULL;
+
+        MUST(f, cluster_list_begin(f->cluster, &f->run, req, &c, &f->err));
+        return c;
+}
+
+/* The next batch, in an arena of its own that the caller empties. */
+static int next_batch(struct fixture *f, struct list_cursor *c, struct arena *a, struct object_list *ret)
+{
+        struct run run = f->run;
+
+        run.arena = a;
+        return list_cursor_next(c, &run, ret, &f->err);
+}
+
+TEST(a_cursor_gives_batches)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = widget_gvk() };
+        struct list_cursor *c;
+        struct object_list l;
+        struct arena a;
+        size_t n = 0, n_batches = 0;
+        int r;
+
+        fixture_init(&f);
+        make_many(&f, 700);
+        c = begin_list(&f, &req);
+        arena_init(&a, "batch", 0);
+        while ((r = next_batch(&f, c, &a, &l)) > 0) {
+                ASSERT(l.n > 0 && l.n <= 256);
+                ASSERT_STR(l.resource_version, STR("704"));
+                ASSERT_INT(l.continue_token.n, 0);
+                n += l.n;
+                n_batches++;
+                arena_reset(&a);
+        }
+        ASSERT_INT(r, 0);
+        ASSERT_INT(n, 700);
+        ASSERT(n_batches >= 3);
+        ASSERT_STR(l.resource_version, STR("704"));
+        ASSERT_INT(l.remaining, 0);
+        ASSERT_INT(l.n, 0);
+        ASSERT_INT(next_batch(&f, c, &a, &l), 0); /* it stays at its end */
+        list_cursor_free(c);
+        req.limit = 300;
+        c = begin_list(&f, &req);
+        for (n = 0; next_batch(&f, c, &a, &l) > 0; n += l.n)
+                ;
+        ASSERT_INT(n, 300);
+        ASSERT_INT(l.remaining, 400);
+        ASSERT(l.continue_token.n > 0);
+        list_cursor_free(c);
+        arena_done(&a);
+}
+
+TEST(a_cursor_shows_one_version_whatever_happens_between)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = widget_gvk(), .ns = STR("default") };
+        struct list_cursor *c;
+        struct object_list l;
+        size_t n = 0;
+        int r;
+
+        fixture_init(&f);
+        make_many(&f, 700); /* w001 ... w699 in default */
+        c = begin_list(&f, &req);
+        for (int round = 0; (r = list_cursor_next(c, &f.run, &l, &f.err)) > 0; round++) {
+                for (size_t i = 0; i < l.n; i++) {
+                        const struct value *v = object_list_value(&l, i, &f.arena);
+
+                        ASSERT_STR(meta_name(v), arena_printf(&f.arena, "w%03zu", 2 * (n + i) + 1));
+                        ASSERT(!value_get(v, STR("spec")));
+                }
+                n += l.n;
+                if (round > 0)
+                        continue;
+                MUST(&f, delete_with(&f, key_of(widget_gvk(), "default", "w601"), PROPAGATE_UNSET));
+                MUST(&f, create(&f, widget(&f, "default", "w600", "")));
+                MUST(&f, merge(&f, key_of(widget_gvk(), "default", "w699"), JSON(&f, "{'spec':1}"), NULL));
+        }
+        ASSERT_INT(r, 0);
+        ASSERT_INT(n, 350);
+        ASSERT_STR(l.resource_version, STR("704"));
+        list_cursor_free(c);
+}
+
+TEST(a_cursor_does_not_hold_memory_without_bound)
+{
+        struct store_options options = { .accepts_any_kind = true, .history_events = 10, .watch_bytes = 20000 };
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = widget_gvk() };
+        struct list_cursor *c;
+        struct store_stats stats;
+        struct object_list l;
+
+        fixture_init_with(&f, &options);
+        make_many(&f, 600);
+        c = begin_list(&f, &req);
+        ASSERT_INT(list_cursor_next(c, &f.run, &l, &f.err), 1);
+        ASSERT_INT(l.n, 256); /* the last one is w511 of default */
+        for (int i = 0; i < 20; i++)
+                MUST(&f, merge(&f, key_of(widget_gvk(), "default", "w599"), JSON(&f, "{'spec':%d}", i), NULL));
+        store_stats(f.store, &stats);
+        ASSERT(stats.history_bytes > 10 * 300); /* more than 10 events: the cursor keeps them */
+        for (int i = 20; i < 200; i++)
+                MUST(&f, merge(&f, key_of(widget_gvk(), "default", "w599"), JSON(&f, "{'spec':%d}", i), NULL));
+        store_stats(f.store, &stats);
+        ASSERT(stats.history_bytes < 20000 + 10 * 2000);
+        ASSERT_INT(list_cursor_next(c, &f.run, &l, &f.err), ERR_EXPIRED);
+        ASSERT_INT(f.err.reason, REASON_EXPIRED);
+        ASSERT(str_starts_with(str_from(err_message(&f.err)), STR("The provided continue parameter is too old")));
+        list_cursor_free(c);
+        req.continue_token = l.continue_token;
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.n, 600 - 256);
+        ASSERT_STR(meta_name(object_list_value(&l, 0, &f.arena)), STR("w513"));
+}
+
+/* A store of one object of 1 MiB keeps 16 MiB of history, not 64. */
+TEST(the_history_follows_the_size_of_the_objects)
+{
+        struct store_options options = { .accepts_any_kind = true };
+        _cleanup_fixture_ struct fixture f;
+        size_t n = 1u << 20;
+        char *filling = NULL;
+        struct store_stats stats;
+
+        fixture_init_with(&f, &options);
+        filling = arena_alloc(&f.arena, n + 1);
+        memset(filling, 'x', n);
+        filling[n] = '\0';
+        make_many(&f, 2);
+        for (int i = 0; i < 20; i++)
+                MUST(&f,
+                     merge(&f, key_of(widget_gvk(), "default", "w001"), JSON(&f, "{'spec':'%d%s'}", i, filling), NULL));
+        store_stats(f.store, &stats);
+        ASSERT(stats.history_bytes > 14u << 20 && stats.history_bytes <= 16u << 20);
+}
+
+/* Events of other kinds fill the history too; a cursor whose own kind has lost nothing goes on. */
+TEST(a_cursor_outlives_what_other_kinds_lose)
+{
+        struct store_options options = { .accepts_any_kind = true, .history_events = 10, .watch_bytes = 20000 };
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = config_map_gvk() };
+        struct list_cursor *c;
+        struct object_list l;
+
+        fixture_init_with(&f, &options);
+        for (int i = 0; i < 300; i++)
+                MUST(&f, create(&f, JSON(&f,
+                                         "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c%03d','namespace':"
+                                         "'default'}}",
+                                         i)));
+        c = begin_list(&f, &req);
+        ASSERT_INT(list_cursor_next(c, &f.run, &l, &f.err), 1);
+        make_many(&f, 300);
+        ASSERT_INT(list_cursor_next(c, &f.run, &l, &f.err), 1);
+        ASSERT_INT(l.n, 300 - 256);
+        ASSERT_INT(list_cursor_next(c, &f.run, &l, &f.err), 0);
+        list_cursor_free(c);
+}
+
+TEST(lists_decode_only_what_they_look_at)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct label_selector one;
+        struct object_list l;
+        size_t n_bytes = 0, used;
+
+        fixture_init(&f);
+        make_many(&f, 300);
+        arena_reset(&f.arena);
+        used = object_cache_used_bytes(f.store->cache);
+        MUST(&f, list(&f, (struct list_request) { 0 }, &l));
+        for (size_t i = 0; i < l.n; i++)
+                n_bytes += object_size_bytes(l.objects[i]);
+        ASSERT_INT(l.n, 300);
+        ASSERT_INT(f.arena.pinned_bytes, n_bytes);
+        ASSERT_INT(object_cache_used_bytes(f.store->cache), used);
+
+        ASSERT_INT(label_selector_parse(&f.arena, STR("number in (17,18)"), &one, NULL), 0);
+        n_bytes = f.arena.pinned_bytes;
+        MUST(&f, list(&f, (struct list_request) { .labels = &one }, &l));
+        ASSERT_INT(l.n, 2);
+        ASSERT_INT(f.arena.pinned_bytes, n_bytes + object_size_bytes(l.objects[0]) + object_size_bytes(l.objects[1]));
+        ASSERT_INT(object_cache_used_bytes(f.store->cache), used);
+        object_list_value(&l, 0, &f.arena);
+        ASSERT(object_cache_used_bytes(f.store->cache) > used);
+}
+
+TEST(a_list_beyond_the_budget_of_its_run_is_refused)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = widget_gvk() };
+        struct object_list l;
+        struct arena a;
+        struct run run;
+
+        fixture_init(&f);
+        make_many(&f, 600);
+        arena_init(&a, "request", 64 << 10);
+        run = f.run;
+        run.arena = &a;
+        ASSERT_INT(cluster_list(f.cluster, &run, &req, &l, &f.err), ERR_LIMIT);
+        ASSERT_TEXT(err_message(&f.err), "request memory limit of 65536 bytes exceeded");
+        arena_done(&a);
+}
+
+TEST(what_remains_is_counted_in_its_range)
+{
+        static const struct {
+                const char *ns;
+                size_t limit;
+                int64_t remaining;
+        } cases[] = { { "", 1, 8 }, { "", 8, 1 }, { "a", 1, 2 }, { "a-b", 2, 1 }, { "ab", 1, 2 } };
+        static const char *const namespaces[] = { "a", "a-b", "ab" };
+        struct store_options options = { .accepts_any_kind = true, .creates_namespaces = true };
+        _cleanup_fixture_ struct fixture f;
+        struct object_list l;
+
+        fixture_init_with(&f, &options);
+        for (size_t i = 0; i < 12; i++)
+                MUST(&f, create(&f, widget(&f, namespaces[i % 3], quoted(&f, "w%zu", i), "")));
+        for (size_t i = 9; i < 12; i++) /* history still knows these */
+                MUST(&f,
+                     delete_with(&f, key_of(widget_gvk(), namespaces[i % 3], quoted(&f, "w%zu", i)), PROPAGATE_UNSET));
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct list_request req = { .ns = str_from(cases[i].ns), .limit = cases[i].limit };
+
+                MUST(&f, list(&f, req, &l));
+                ASSERT_INT(l.remaining, cases[i].remaining);
+        }
+}
+
+/* As of the version of the list while that is cheap to know, of what is there now beyond. */
+TEST(what_remains_of_an_older_version)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct list_request req = { .gvk = widget_gvk(), .ns = STR("default"), .limit = 2 };
+        struct object_list l;
+        struct str token;
+
+        fixture_init(&f);
+        make_many(&f, 40); /* 20 of them in default */
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.remaining, 18);
+        token = req.continue_token = l.continue_token;
+        for (int i = 0; i < 5; i++) {
+                MUST(&f, create(&f, widget(&f, "default", quoted(&f, "x%d", i), "")));
+                MUST(&f,
+                     delete_with(&f, key_of(widget_gvk(), "default", quoted(&f, "w0%d", 21 + 2 * i)), PROPAGATE_UNSET));
+                MUST(&f, delete_with(&f, key_of(widget_gvk(), "default", quoted(&f, "x%d", i)), PROPAGATE_UNSET));
+        }
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.remaining, 16);
+        for (int i = 0; i < 1100; i++)
+                MUST(&f, merge(&f, key_of(widget_gvk(), "default", "w039"), JSON(&f, "{'spec':%d}", i), NULL));
+        req.continue_token = token;
+        MUST(&f, list(&f, req, &l));
+        ASSERT_STR(names(&f, &l), STR("w005 w007"));
+        ASSERT_INT(l.remaining, 16 - 5);
+}
+
+/* --- Versions --- */
 
 TEST(versions_can_be_asked_for)
 {
@@ -204,13 +479,13 @@ TEST(versions_can_be_asked_for)
         exact.resource_version = STR("7");
         MUST(&f, list(&f, exact, &l));
         ASSERT_STR(names(&f, &l), STR("w001 w000 w002"));
-        ASSERT_STR(meta_label(l.values[0], STR("parity")), STR("odd"));
+        ASSERT_STR(meta_label(object_list_value(&l, 0, &f.arena), STR("parity")), STR("odd"));
         exact.resource_version = STR("8");
         MUST(&f, list(&f, exact, &l));
         ASSERT_STR(names(&f, &l), STR("w000 w002"));
         exact.resource_version = STR("9");
         MUST(&f, list(&f, exact, &l));
-        ASSERT_STR(meta_label(l.values[0], STR("second")), STR("life"));
+        ASSERT_STR(meta_label(object_list_value(&l, 0, &f.arena), STR("second")), STR("life"));
         MUST(&f,
              list(&f, (struct list_request) { .resource_version = STR("6"), .limit = 10 }, &l)); /* exactly: legacy */
         ASSERT_STR(names(&f, &l), STR("w001 w000"));
@@ -253,9 +528,15 @@ TEST(bad_list_options)
                   "invalid resource version: resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing "
                   "\"abc\": "
                   "invalid syntax" },
-                { { .resource_version = STR_INIT("1"), .continue_token = STR_INIT("x") },
+                { { .resource_version = STR_INIT("1"),
+                    .continue_token = STR_INIT("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0") },
                   REASON_BAD_REQUEST,
                   "specifying resource version is not allowed when using continue" },
+                { { .resource_version = STR_INIT("1"),
+                    .continue_token = STR_INIT("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJhIn0") },
+                  REASON_BAD_REQUEST,
+                  "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion "
+                  "(version meta.k8s.io/v1)" },
                 { { .continue_token = STR_INIT("!") },
                   REASON_BAD_REQUEST,
                   "invalid continue token: continue key is not valid: illegal base64 data at input byte 0" },
@@ -275,7 +556,7 @@ TEST(bad_list_options)
 TEST(selectors_and_indexes_find_the_same)
 {
         static const struct {
-                const char *labels, *namespace, *wanted;
+                const char *labels, *ns, *wanted;
         } cases[] = {
                 { "parity=odd", "", "w001 w003 w005" },
                 { "parity=odd,number=3", "", "w003" },
@@ -296,7 +577,7 @@ TEST(selectors_and_indexes_find_the_same)
                                  "'labels':{'parity':'odd'}}}")));
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct label_selector labels;
-                struct list_request req = { .labels = &labels, .namespace = str_from(cases[i].namespace) };
+                struct list_request req = { .labels = &labels, .ns = str_from(cases[i].ns) };
 
                 ASSERT_INT(label_selector_parse(&f.arena, str_from(cases[i].labels), &labels, NULL), 0);
                 MUST(&f, list(&f, req, &l));
@@ -326,9 +607,9 @@ TEST(field_selectors_and_owners)
         ASSERT_INT(field_selector_parse(&f.arena, STR("metadata.name=w001"), &fields, NULL), 0);
         MUST(&f, list(&f, (struct list_request) { .fields = &fields }, &l));
         ASSERT_STR(names(&f, &l), STR("w001"));
-        MUST(&f, list(&f, (struct list_request) { .fields = &fields, .namespace = STR("default") }, &l));
+        MUST(&f, list(&f, (struct list_request) { .fields = &fields, .ns = STR("default") }, &l));
         ASSERT_STR(names(&f, &l), STR("w001"));
-        MUST(&f, list(&f, (struct list_request) { .fields = &fields, .namespace = STR("kube-public") }, &l));
+        MUST(&f, list(&f, (struct list_request) { .fields = &fields, .ns = STR("kube-public") }, &l));
         ASSERT_STR(names(&f, &l), STR(""));
         ASSERT_INT(field_selector_parse(&f.arena, STR("spec.x=1"), &fields, NULL), 0);
         ASSERT(list(&f, (struct list_request) { .fields = &fields }, &l) < 0);
@@ -543,10 +824,10 @@ TEST(collections_are_deleted)
         ASSERT_INT(label_selector_parse(&f.arena, STR("parity=odd"), &odd, NULL), 0);
         MUST(&f, cluster_delete_collection(f.cluster, &f.run, &which, &how, &l, &f.err));
         ASSERT_STR(names(&f, &l), STR("w001 w003 x"));
-        ASSERT(!meta_is_deleting(l.values[2])); /* as they were before */
+        ASSERT(!meta_is_deleting(object_list_value(&l, 2, &f.arena))); /* as they were before */
         MUST(&f, list(&f, (struct list_request) { 0 }, &l));
         ASSERT_STR(names(&f, &l), STR("x w000 w002 w004"));
-        ASSERT(meta_is_deleting(l.values[0]));
+        ASSERT(meta_is_deleting(object_list_value(&l, 0, &f.arena)));
         how.precondition_uid = STR("other");
         ASSERT_INT(cluster_delete_collection(f.cluster, &f.run, &which, &how, &l, &f.err), ERR_CONFLICT);
 }
@@ -714,4 +995,54 @@ TEST(the_request_is_wrong_before_its_namespace_is)
         req.body = widget(&f, "default", "Not A Name", "");
         ASSERT(write_request(&f, req, NULL) < 0);
         ASSERT_INT(f.err.reason, REASON_INVALID);
+}
+
+/* --- Strategic merge patches --- */
+
+static int strategic(struct fixture *f, struct object_key key, const struct value *patch, struct write_result *ret)
+{
+        return write_request(f, (struct write_request) { .verb = WRITE_STRATEGIC_PATCH, .key = key, .body = patch },
+                             ret);
+}
+
+TEST(built_in_kinds_are_patched_strategically)
+{
+        struct object_key account = key_of((struct gvk) { STR(""), STR("v1"), STR("ServiceAccount") }, "default", "a");
+        _cleanup_fixture_ struct fixture f;
+        struct write_result result;
+
+        fixture_init(&f);
+        MUST(&f, create(&f, JSON(&f, "{'apiVersion':'v1','kind':'ServiceAccount','metadata':{'name':'a','namespace':"
+                                     "'default','finalizers':['e.org/x']},'secrets':[{'name':'s'}],"
+                                     "'imagePullSecrets':[{'name':'i'}]}")));
+        MUST(&f, strategic(&f, account,
+                           JSON(&f, "{'metadata':{'finalizers':['e.org/y']},'secrets':[{'name':'t'}],"
+                                    "'imagePullSecrets':[{'name':'j'}]}"),
+                           &result));
+        ASSERT_STR(to_json(&f, value_get(result.value, STR("secrets"))), STR("[{\"name\":\"t\"},{\"name\":\"s\"}]"));
+        ASSERT_STR(to_json(&f, value_get(result.value, STR("imagePullSecrets"))), STR("[{\"name\":\"j\"}]"));
+        ASSERT_STR(to_json(&f, value_get(meta(result.value), STR("finalizers"))), STR("[\"e.org/y\",\"e.org/x\"]"));
+        MUST(&f, strategic(&f, account, JSON(&f, "{'secrets':[{'name':'s','$patch':'delete'}]}"), &result));
+        ASSERT_STR(to_json(&f, value_get(result.value, STR("secrets"))), STR("[{\"name\":\"t\"}]"));
+        MUST(&f, strategic(&f, account, &value_null, &result));
+        ASSERT(!result.is_changed);
+        ASSERT_INT(strategic(&f, account, JSON(&f, "[]"), NULL), ERR_INVALID);
+        ASSERT_TEXT(err_message(&f.err), "json: cannot unmarshal array into Go value of type map[string]interface {}");
+        ASSERT_INT(f.err.reason, REASON_BAD_REQUEST);
+        account.name = STR("nobody");
+        ASSERT_INT(strategic(&f, account, JSON(&f, "{}"), NULL), ERR_NOT_FOUND);
+}
+
+TEST(custom_kinds_take_no_strategic_patch)
+{
+        _cleanup_fixture_ struct fixture f;
+
+        fixture_init(&f);
+        MUST(&f, create(&f, widget(&f, "default", "a", "")));
+        ASSERT_INT(strategic(&f, key_of(widget_gvk(), "default", "a"), JSON(&f, "{}"), NULL), ERR_INVALID);
+        ASSERT_INT(f.err.reason, REASON_UNSUPPORTED_MEDIA_TYPE);
+        ASSERT_TEXT(err_message(&f.err),
+                    "the body of the request was in an unknown format - accepted media types include: "
+                    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
+        ASSERT_INT(strategic(&f, key_of(widget_gvk(), "default", "nobody"), JSON(&f, "{}"), NULL), ERR_INVALID);
 }

@@ -373,3 +373,24 @@ TEST(errors_are_optional)
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 ASSERT_CASE(texts[i], yaml_parse(&a, str_from(texts[i]), NULL, &v, NULL) < 0);
 }
+
+/* A list of numbers takes what its values need and as much again while it is read, not a node for each. */
+TEST(long_lists_take_little_memory)
+{
+        enum { N = 100000 };
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        _cleanup_err_ struct err err = { 0 };
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+
+        buf_append_literal(&b, "[0");
+        for (int i = 1; i < N; i++)
+                buf_appendf(&b, ",%d", i);
+        buf_append_char(&b, ']');
+        arena_init(&a, "test", N * 24);
+        if (yaml_parse(&a, buf_str(&b), NULL, &v, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+        ASSERT(value_count(v) == N);
+        for (int i = 0; i < N; i++)
+                ASSERT(value_item(v, (size_t)i)->integer == i);
+}

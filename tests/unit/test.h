@@ -1,5 +1,6 @@
 /* The test harness: TEST(name) { ASSERT(...); } registers itself; test.c has main and prints TAP.
- * A failing ASSERT reports file, line and values and ends that test; the others still run. */
+ * A failing ASSERT reports file, line and values and ends that test; the others still run. On another thread than the test's it
+ * ends the process. */
 #pragma once
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ struct test {
 void test_register(struct test *t);
 _Noreturn void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* True if f, run in a process of its own, ends it by a signal or with a failure. */
+/* True if f, run in its own process, ends it by a signal or with a failure. */
 bool test_dies(void (*f)(void));
 
 #define TEST(test_name)                                                                 \
@@ -62,7 +63,7 @@ bool test_dies(void (*f)(void));
                                   STR_ARG(_b));                                                                   \
         } while (0)
 
-/* As ASSERT_STR, naming the case of a table. */
+/* Like ASSERT_STR, with the name of the case in the message. */
 #define ASSERT_STR_CASE(what, a, b)                                                                               \
         do {                                                                                                      \
                 struct str _a = (a), _b = (b);                                                                    \
@@ -71,7 +72,7 @@ bool test_dies(void (*f)(void));
                                   STR_ARG(_a), STR_ARG(_b));                                                      \
         } while (0)
 
-/* C strings. */
+/* Like ASSERT_STR, for C strings. */
 #define ASSERT_TEXT(a, b) ASSERT_STR(str_from(a), str_from(b))
 
 /* For broken invariants: f must end the process. */

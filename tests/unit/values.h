@@ -1,4 +1,4 @@
-/* Values written as JSON, for tests of what works on values. They live in one arena, which begin and end open and close. */
+/* Values written as JSON, for tests of code that works on values. They live in one arena, which `begin` opens and `end` closes. */
 #pragma once
 
 #include "test.h"
@@ -30,7 +30,7 @@ static inline const struct value *parse(const char *text)
         return v;
 }
 
-/* flags as json.h has them. */
+/* flags are those of json.h. */
 static inline const char *text_of(const struct value *v, unsigned flags)
 {
         struct str text;

@@ -1,4 +1,4 @@
-/* Texts and what sigs.k8s.io/yaml 1.6.0 makes of them. */
+/* YAML texts and the JSON or the error that sigs.k8s.io/yaml 1.6.0 returns for them. */
 static const struct read_case documents[] = {
         { STR_INIT("a: 1"), "{\"a\":1}", NULL },
         { STR_INIT("[y, Y, yes, Yes, YES, yEs, n, N, no, No, NO, on, On, ON, off, Off, OFF, true, True, TRUE, false, "
@@ -452,7 +452,7 @@ static const struct read_case documents[] = {
           "{\"0.001\":\"b\",\"100000\":\"d\",\"12.5\":\"c\",\"1e+30\":\"e\",\"1e-05\":\"a\"}", NULL },
 };
 
-/* Those that YAMLToJSONStrict refuses. */
+/* Texts that YAMLToJSONStrict refuses. */
 static const struct read_case strict_documents[] = {
         { STR_INIT("{y: 1, n: 2, on: 3}"), NULL, "yaml: unmarshal errors:\n  line 1: key true already set in map" },
         { STR_INIT("a: 1\na: 2"), NULL, "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map" },

@@ -1,4 +1,5 @@
-/* Values as JSON and what sigs.k8s.io/yaml 1.6.0 writes for them (go-yaml itself where that refuses the text). */
+/* Values as JSON and the text that sigs.k8s.io/yaml 1.6.0 writes for them (the text of go-yaml itself where sigs.k8s.io/yaml
+ * refuses it). */
 static const struct write_case values[] = {
         { STR_INIT("{\"a\":\"b\",\"c\":[1,2,{\"d\":[]},[],[[1],[2,[3]]],{}],\"e\":{},\"f\":null,\"g\":true,\"h\":1.5,"
                    "\"i\":-0.0,\"j\":1e21,\"k\":100000000000000000000,\"l\":123456789012,\"m\":1e-7,\"n\":1.0}"),

@@ -115,6 +115,8 @@ cases = {
     "context-passed-on": files(xr(), composition(step({}, script={"pass": True})), "-c"),
     "context-of-no-steps": files(xr(), composition(), "-c"),
     "context-empty": files(xr(), bucket, "-c"),
+    "context-of-nothing": files(xr(), composition(step({"context": {}})), "-c"),
+    "context-of-nothing-passed-on": files(xr(), composition(step({"context": {}}, name="x"), step(name="y", script={"pass": True})), "-c"),
     "everything": files(xr(), bucket, "-r", "-x", "-c"),
     "empty": files(xr(), composition(step({}))),
     "no-steps": files(xr(), composition()),

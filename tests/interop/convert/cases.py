@@ -7,7 +7,7 @@ Not here, because we differ on purpose:
 - transforms of type string with `replace`, and members nobody knows: the real conversion drops them;
 - members that are null: we take them as absent everywhere, the real conversion only in some places;
 - some resources with names and some without, names given twice, patch sets in patch sets: errors of ours, which Crossplane's admission refused;
-- patches that fail: `mode: Resources` goes on with the other resources, the function does not (spec/engine 8.3).
+- patches that fail: `mode: Resources` goes on with the other resources, the function does not (docs/spec/engine 8.3).
 """
 
 import json

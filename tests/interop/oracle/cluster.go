@@ -94,7 +94,7 @@ var (
 	versionPattern = regexp.MustCompile(`(resourceVersion\\*":\\*"|in record \(|in the precondition \()([0-9]+)`)
 )
 
-var prefixPattern = regexp.MustCompile(`"generateName":"([^"]+)"`)
+var prefixPattern = regexp.MustCompile(`generateName\\*":\\*"([^"\\]+)\\*"`)
 
 func equalCluster(raw json.RawMessage, oracle, subject any) bool {
 	ours := normalizeCluster(raw, subject)
@@ -301,7 +301,7 @@ func (n *clusterNormalizer) object(m map[string]any) any {
 			result[k] = n.text(n.patched(text))
 			continue
 		}
-		result[k] = n.value(m[k])
+		result[n.text(k)] = n.value(m[k])
 	}
 	if entries, ok := m["managedFields"].([]any); ok {
 		result["managedFieldsAreSorted"] = sort.SliceIsSorted(entries, func(i, j int) bool { return managerKey(entries[i]) < managerKey(entries[j]) })

@@ -204,6 +204,7 @@ var clusterMethods = map[string][2]string{
 	"update":           {"PUT", "application/json"},
 	"json":             {"PATCH", "application/json-patch+json"},
 	"merge":            {"PATCH", "application/merge-patch+json"},
+	"strategic":        {"PATCH", "application/strategic-merge-patch+json"},
 	"apply":            {"PATCH", "application/apply-patch+yaml"},
 	"delete":           {"DELETE", "application/json"},
 	"deletecollection": {"DELETE", "application/json"},
@@ -414,6 +415,18 @@ func (r *clusterRun) openWatch(s *clusterStep) map[string]any {
 	return map[string]any{"code": 200}
 }
 
+// isPeriodicBookmark tells the bookmarks that a clock sends from the one that ends the initial events. A server may send them
+// between any two events.
+func isPeriodicBookmark(event map[string]any) bool {
+	if event["type"] != "BOOKMARK" {
+		return false
+	}
+	object, _ := event["object"].(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return annotations["k8s.io/initial-events-end"] == nil
+}
+
 // nextEvents waits for as many events as asked for; one that never comes is an error, an end of the watch is the event CLOSED.
 func (r *clusterRun) nextEvents(s *clusterStep) map[string]any {
 	events := []any{}
@@ -424,7 +437,9 @@ func (r *clusterRun) nextEvents(s *clusterStep) map[string]any {
 				events = append(events, map[string]any{"type": "CLOSED"})
 				return map[string]any{"events": events}
 			}
-			events = append(events, e)
+			if !isPeriodicBookmark(e) {
+				events = append(events, e)
+			}
 		case <-time.After(30 * time.Second):
 			events = append(events, map[string]any{"type": "NOTHING"})
 			return map[string]any{"events": events}

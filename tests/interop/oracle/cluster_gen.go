@@ -34,8 +34,13 @@ type clusterKind struct {
 	Schema     map[string]any `json:"schema"`
 }
 
-func (k *clusterKind) apiVersion() string { return k.Group + "/" + k.Version }
-func (k *clusterKind) of() string         { return k.apiVersion() + " " + k.Kind + " " + k.Plural }
+func (k *clusterKind) apiVersion() string {
+	if k.Group == "core" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+func (k *clusterKind) of() string { return k.apiVersion() + " " + k.Kind + " " + k.Plural }
 func (k *clusterKind) namespace() string {
 	if k.Cluster {
 		return ""
@@ -273,6 +278,8 @@ type sequenceGen struct {
 	wild    bool // also with what is wrong
 	// of scales
 	replicas int
+	// An owner whose kind nobody serves, so that no garbage collector removes the object.
+	ownerless bool
 }
 
 func (g *sequenceGen) chance(percent int) bool       { return g.r.Intn(100) < percent }
@@ -383,7 +390,11 @@ func (g *sequenceGen) meta(isUpdate bool) map[string]any {
 	if g.chance(8) {
 		list := []any{}
 		for i := range 1 + g.r.Intn(2) {
-			list = append(list, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": g.pick("o1", "o2"), "uid": fmt.Sprintf("u%d", i)})
+			owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": g.pick("o1", "o2"), "uid": fmt.Sprintf("u%d", i)}
+			if g.ownerless {
+				owner["apiVersion"], owner["kind"] = "nowhere.example.org/v1", "Nothing"
+			}
+			list = append(list, owner)
 		}
 		m["ownerReferences"] = list
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -113,8 +115,8 @@ func runPath(raw json.RawMessage) any {
 		return first
 	}
 	all := []any{}
-	for _, r := range seen {
-		all = append(all, r)
+	for _, k := range slices.Sorted(maps.Keys(seen)) {
+		all = append(all, seen[k])
 	}
 	return map[string]any{"any": all}
 }

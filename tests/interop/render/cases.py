@@ -2,7 +2,6 @@
 says, and SCRIPT, which can also be asked to show its request, to answer differently the next time and to fail (peers/render/script).
 
 Not here, because we differ on purpose or upstream is random (docs/compatibility.md says more):
-- observed resources without a controller that are no longer desired: v2.3.4 deletes them, later versions and we do not;
 - a required resource whose apiVersion has two slashes: v2.3.4 looks for it as it is, we say what is wrong with it;
 - conditions whose status is none of True, False and Unknown: we read them as Unknown;
 - a composite whose spec is no object: v2.3.4 cannot note the selection in it and says nothing about it; nor, in a status that is none, that
@@ -319,6 +318,11 @@ cases = {
     "asks-and-asks-no-more": request(xr(), composition(show(wants(a=selector("cm", namespace="default")), {})), requiredResources=POOL),
     "asks-for-nothing": request(xr(), composition(show({"requirements": {}}, {"requirements": {}}))),
     "asks-for-nothing-once": request(xr(), composition(show({"requirements": {}}, {}))),
+    "asks-for-bootstrap": request(xr(), composition(show(wants(r=selector("cm", namespace="default")), wants(q=selector("b", namespace="default")), requirements={"requiredResources": BOOT})), requiredResources=POOL),
+    "asks-for-bootstrap-that-is-not-there": request(xr(), composition(show(wants(none=selector("zz", namespace="default")), wants(q=selector("b", namespace="default")), requirements={"requiredResources": [{"requirementName": "none", "apiVersion": "v1", "kind": "ConfigMap", "name": "zz", "namespace": "default"}]})), requiredResources=POOL),
+    "asks-for-part-of-bootstrap": request(xr(), composition(show({"requirements": {"resources": {"r": selector("cm", namespace="default")}, "schemas": {"s": APP}}}, {}, requirements={"requiredResources": [*BOOT, {**BOOT[0], "requirementName": "q"}], "requiredSchemas": [{"requirementName": "s", **APP}]})), requiredResources=POOL, requiredSchemas=[OPENAPI]),
+    "asks-for-bootstrap-otherwise": request(xr(), composition(show(wants(r=selector(labels={"x": "y"}, namespace="de")), {}, requirements={"requiredResources": [{"requirementName": "r", "apiVersion": "v1", "kind": "ConfigMap", "name": "ab", "namespace": "de"}]})), requiredResources=POOL),
+    "asks-for-bootstrap-in-the-older-field": request(xr(), composition(show({"requirements": {"extraResources": {"r": selector("cm", namespace="default")}}}, {}, requirements={"requiredResources": BOOT})), requiredResources=POOL),
     "asks-then-fails": request(xr(), composition(ask(wants(a=selector("cm", namespace="default")), FATAL)), requiredResources=POOL),
     "asks-and-fails": request(xr(), composition(ask({**FATAL, **wants(a=selector("cm", namespace="default"))}, {})), requiredResources=POOL),
     "asks-and-says": request(xr(), composition(ask({**BUCKET, **wants(a=selector("cm"))}, {**wants(a=selector("cm")), "results": [result("NORMAL", "last")], "conditions": [{"type": "Last", "status": "STATUS_CONDITION_TRUE", "reason": "L"}]}))),
@@ -367,6 +371,8 @@ cases = {
     "kind-changed": request(xr(), composition(ask(desired(bucket={"resource": {"apiVersion": "v1", "kind": "ConfigMap"}}))), observedResources=[observed()]),
     "garbage-of-many": request(xr(), composition(ask(desired(b=resource("Bucket")))), observedResources=[observed(k, k + "1", finalizers=["f"]) for k in "abc"]),
     "garbage-going": request(xr(), composition(ask({})), observedResources=[observed(deletionTimestamp="2024-01-01T00:00:00Z", finalizers=["f"])]),
+    "garbage-without-controller": request(xr(), composition(ask({})), observedResources=[observed("a", "a1", owner=None), observed("b", "b1")]),
+    "garbage-without-controller-of-cluster": request(xr(ns=None), composition(ask(desired(c=resource(ready=TRUE)))), observedResources=[observed("a", "a1", owner=None, ns=None), observed("c", "c1", owner=None, ns=None)]),
     "garbage-of-cluster": request(xr(ns=None, meta={"uid": "cu"}), composition(ask({})), observedResources=[observed(owner="cu", ns="x"), observed("b", "b2", owner="cu", ns=None)]),
     "two-hundred": request(xr(), composition(ask({"desired": {"resources": {"r%03d" % i: resource(ready=TRUE if i % 2 else None) for i in range(200)}}}))),
     # Ends

@@ -2,7 +2,7 @@
 
 #include "condition.h"
 #include "kind.h"
-#include "pipeline.h"
+#include "prepare.h"
 
 /* As the oracle has it: the versions that an error shows are its own matter. */
 static struct str text_of(struct arena *a, const struct field_error *e)
@@ -34,7 +34,7 @@ static const struct value *prepare(struct arena *a, const struct value *old, con
 {
         struct write_request req = { .verb = old ? WRITE_UPDATE : WRITE_CREATE };
 
-        return crd_strategy.prepare(a, &req, old, crd);
+        return crd_strategy.prepare(a, &req, old, crd_strategy.complete(a, crd));
 }
 
 static const struct value *old_of(struct arena *a, const struct value *c)

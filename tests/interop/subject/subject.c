@@ -9,11 +9,15 @@ static const struct {
         const char *name;
         suite_run run;
 } suites[] = {
+        { "access", run_access },
         { "base64", run_base64 },
+        { "builtin", run_builtin },
+        { "claim", run_claim },
         { "cluster", run_cluster },
         { "condition", run_condition },
         { "crd", run_crd },
         { "format", run_format },
+        { "gotime", run_gotime },
         { "json", run_json },
         { "name", run_name },
         { "number", run_number },
@@ -22,7 +26,11 @@ static const struct {
         { "proto", run_proto },
         { "quantity", run_quantity },
         { "regex", run_regex },
+        { "jsonpath", run_jsonpath },
         { "selector", run_selector },
+        { "semver", run_semver },
+        { "table", run_table },
+        { "discovery", run_discovery },
         { "time", run_time },
         { "yaml", run_yaml },
         { "managed", run_managed },

@@ -7,13 +7,19 @@
 /* Returns the result of a case; everything lives in the arena. It must be the same value that the oracle gives. */
 typedef const struct value *(*suite_run)(struct arena *a, const struct value *c);
 
+const struct value *run_access(struct arena *a, const struct value *c);
 const struct value *run_base64(struct arena *a, const struct value *c);
+const struct value *run_builtin(struct arena *a, const struct value *c);
+const struct value *run_claim(struct arena *a, const struct value *c);
 const struct value *run_cluster(struct arena *a, const struct value *c);
 const struct value *run_composition(struct arena *a, const struct value *c);
 const struct value *run_condition(struct arena *a, const struct value *c);
 const struct value *run_crd(struct arena *a, const struct value *c);
+const struct value *run_discovery(struct arena *a, const struct value *c);
 const struct value *run_format(struct arena *a, const struct value *c);
+const struct value *run_gotime(struct arena *a, const struct value *c);
 const struct value *run_json(struct arena *a, const struct value *c);
+const struct value *run_jsonpath(struct arena *a, const struct value *c);
 const struct value *run_fieldset(struct arena *a, const struct value *c);
 const struct value *run_managed(struct arena *a, const struct value *c);
 const struct value *run_own_kind_crds(struct arena *a, const struct value *c);
@@ -26,8 +32,10 @@ const struct value *run_proto(struct arena *a, const struct value *c);
 const struct value *run_quantity(struct arena *a, const struct value *c);
 const struct value *run_regex(struct arena *a, const struct value *c);
 const struct value *run_schema(struct arena *a, const struct value *c);
+const struct value *run_semver(struct arena *a, const struct value *c);
 const struct value *run_structural(struct arena *a, const struct value *c);
 const struct value *run_selector(struct arena *a, const struct value *c);
+const struct value *run_table(struct arena *a, const struct value *c);
 const struct value *run_time(struct arena *a, const struct value *c);
 const struct value *run_xrd(struct arena *a, const struct value *c);
 const struct value *run_yaml(struct arena *a, const struct value *c);

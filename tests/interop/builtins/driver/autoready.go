@@ -302,7 +302,7 @@ func (g *autoReadyGen) input() object {
 func (g *autoReadyGen) state() *fnv1.State {
 	s := &fnv1.State{}
 	if g.chance(50) {
-		s.Composite = &fnv1.Resource{Ready: oneOf(g, fnv1.Ready_READY_TRUE, fnv1.Ready_READY_FALSE, fnv1.Ready_READY_UNSPECIFIED)}
+		s.Composite = &fnv1.Resource{Ready: oneOf(g, fnv1.Ready_READY_TRUE, fnv1.Ready_READY_FALSE, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready(7))}
 		if g.chance(80) {
 			s.Composite.Resource = mustStruct(object{"kind": "XR", "spec": object{"a": 1.0}})
 		}
@@ -338,7 +338,7 @@ func (g *autoReadyGen) request() *fnv1.RunFunctionRequest {
 		} else if g.chance(50) {
 			req.Observed.Resources[name] = &fnv1.Resource{}
 		}
-		d := &fnv1.Resource{Ready: oneOf(g, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_TRUE, fnv1.Ready_READY_FALSE)}
+		d := &fnv1.Resource{Ready: oneOf(g, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_UNSPECIFIED, fnv1.Ready_READY_TRUE, fnv1.Ready_READY_FALSE, fnv1.Ready(7))}
 		if g.chance(90) {
 			d.Resource = mustStruct(oneOf(g, object{}, object{"kind": "K", "spec": object{"n": 1.5, "l": []any{nil, object{}}}}))
 		}

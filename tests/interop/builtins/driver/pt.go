@@ -630,7 +630,7 @@ func (g *ptGen) request() *fnv1.RunFunctionRequest {
 	if g.chance(70) {
 		req.Desired = &fnv1.State{}
 		if g.chance(60) {
-			req.Desired.Composite = &fnv1.Resource{Ready: fnv1.Ready(g.Intn(3)), ConnectionDetails: g.details()}
+			req.Desired.Composite = &fnv1.Resource{Ready: fnv1.Ready(g.Intn(4)), ConnectionDetails: g.details()}
 			if g.chance(90) {
 				req.Desired.Composite.Resource = mustStruct(pick(g, object{}, object{"status": g.body()}, g.typed("other/v1", "Other")))
 			}
@@ -640,7 +640,7 @@ func (g *ptGen) request() *fnv1.RunFunctionRequest {
 				if req.Desired.Resources == nil {
 					req.Desired.Resources = map[string]*fnv1.Resource{}
 				}
-				res := &fnv1.Resource{Ready: fnv1.Ready(g.Intn(3)), ConnectionDetails: g.details()}
+				res := &fnv1.Resource{Ready: fnv1.Ready(g.Intn(4)), ConnectionDetails: g.details()}
 				if g.chance(95) {
 					o := g.typed("example.org/v1", "Earlier")
 					if g.chance(5) {

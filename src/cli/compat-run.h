@@ -1,6 +1,0 @@
-/* `weft render --compat=v2.2`: arguments, checks, texts, exit statuses and documents of Crossplane's CLI v2.2. */
-#pragma once
-
-#include "command.h"
-
-int compat_run(const struct command *c, const struct settings *settings, struct arguments arguments);

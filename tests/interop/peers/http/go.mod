@@ -1,0 +1,3 @@
+module peer
+
+go 1.26.0
