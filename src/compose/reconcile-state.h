@@ -70,13 +70,13 @@ void reconcile_tell_claim(struct reconcile *r,
                           struct str message); /* sends the last event to the claim too, with this message */
 
 /* Events of the composition, removed from the list so that they can be appended again later. */
-struct said {
+struct events_mark {
         struct reconcile_event *events;
         size_t n;
 };
 
-struct said tell_take_back(struct reconcile *r);
-void tell_again(struct reconcile *r, const struct said *said);
+struct events_mark events_rewind(struct reconcile *r);
+void events_replay(struct reconcile *r, const struct events_mark *mark);
 
 void tell_condition(struct reconcile *r, const char *type, enum condition_status status, const char *reason,
                     struct str message);

@@ -148,20 +148,28 @@ static struct str condition_text(struct reconcile *r, const struct err *err, str
         return denied.n ? arena_printf(r->arena, "[%.*s, %.*s]", STR_ARG(text), STR_ARG(denied)) : text;
 }
 
+/* A function has no free slot: the run ends without a failure, and the whole pipeline runs again later. The events about what was
+ * written before it (a selected Composition) are told now, as no later run writes that again. */
+static int give_way(struct reconcile *r, struct err *err, struct reconcile_result *ret)
+{
+        events_rewind(r);
+        ret->gave_way = true;
+        report(r, ret);
+        err_done(err);
+        return 0;
+}
+
 static int fail_composition(struct reconcile *r, struct err *err, struct reconcile_result *ret)
 {
         struct str denied = STR("");
-        struct said said;
+        struct events_mark mark;
 
-        if (err->code == ERR_BUSY) {
-                err_done(err);
-                ret->gave_way = true;
-                return 0;
-        }
+        if (err->code == ERR_BUSY)
+                return give_way(r, err, ret);
         err_wrap(err, "cannot compose resources");
         if (is_conflict(err))
                 return requeue(r, err, ret);
-        said = tell_take_back(r);
+        mark = events_rewind(r);
         reconcile_event(r, true, STR("ComposeResources"), "%s", err_message(err));
         if (r->refused && r->options->policies->explains_denials)
                 denied = reconcile_access_denied(r, r->refused);
@@ -169,7 +177,7 @@ static int fail_composition(struct reconcile *r, struct err *err, struct reconci
                 reconcile_event(r, true, STR("RoleBasedAccessControl"), "%.*s", STR_ARG(denied));
         tell_condition(r, "Synced", CONDITION_FALSE, "ReconcileError", condition_text(r, err, denied));
         if (r->is_fatal) {
-                tell_again(r, &said);
+                events_replay(r, &mark);
                 tell_function_conditions(r);
         } else {
                 r->n_conditions = 0;
@@ -237,7 +245,7 @@ static int finish(struct reconcile *r, struct reconcile_result *ret, struct err 
 /* --- The loop --- */
 
 /* A user requests a reconcile with an annotation; lastHandledReconcileAt in the status confirms that the request was handled. */
-static void hear_request(struct reconcile *r)
+static void acknowledge_request(struct reconcile *r)
 {
         struct str wanted = meta_annotation(r->xr.object, STR("crossplane.io/reconcile-requested-at"));
         const struct value *status = value_get(r->xr.object, STR("status"));
@@ -280,7 +288,7 @@ static int reconcile_any(struct reconcile *r, struct reconcile_result *ret, stru
         tell_responsive(r);
         if (composite_is_paused(r->xr.object))
                 return pause_reconcile(r, ret, err);
-        hear_request(r);
+        acknowledge_request(r);
         return meta_is_deleting(r->xr.object) ? finish_deletion(r, ret, err) : reconcile_live(r, ret, err);
 }
 

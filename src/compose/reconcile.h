@@ -50,7 +50,7 @@ struct reconcile_options {
 };
 
 struct reconcile_result {
-        bool gave_way;            /* a function had no free place: nothing was written, see step_hooks.enter */
+        bool gave_way;            /* a function had no free slot: nothing was composed, see step_hooks.enter */
         bool is_fatal;            /* a step returned a fatal result */
         bool requeues;            /* at once, with backoff */
         int64_t requeue_after_ns; /* 0: no requeue */

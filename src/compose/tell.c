@@ -39,21 +39,21 @@ void reconcile_tell_claim(struct reconcile *r, struct str message)
 }
 
 /* Events of steps before an error are kept only after a fatal result, and come after the events about the error. */
-struct said tell_take_back(struct reconcile *r)
+struct events_mark events_rewind(struct reconcile *r)
 {
-        struct said said = { .n = r->n_events - r->n_events_before };
+        struct events_mark mark = { .n = r->n_events - r->n_events_before };
 
-        said.events = ARENA_NEW_ARRAY(r->arena, struct reconcile_event, said.n + 1);
-        if (said.n)
-                memcpy(said.events, r->events + r->n_events_before, said.n * sizeof(*said.events));
+        mark.events = ARENA_NEW_ARRAY(r->arena, struct reconcile_event, mark.n + 1);
+        if (mark.n)
+                memcpy(mark.events, r->events + r->n_events_before, mark.n * sizeof(*mark.events));
         r->n_events = r->n_events_before;
-        return said;
+        return mark;
 }
 
-void tell_again(struct reconcile *r, const struct said *said)
+void events_replay(struct reconcile *r, const struct events_mark *mark)
 {
-        for (size_t i = 0; i < said->n; i++)
-                *add_event(r) = said->events[i];
+        for (size_t i = 0; i < mark->n; i++)
+                *add_event(r) = mark->events[i];
 }
 
 /* --- Conditions --- */

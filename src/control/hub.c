@@ -212,7 +212,7 @@ static int begin_watch(struct hub_kind *k, struct err *err)
                 r = find_version(k, &run, &req.resource_version, err);
         /* A watch that ends before its first event is begun again where this one begins. */
         if (r == 0 && req.resource_version.n)
-                k->version = strtoull(arena_cstring(run.arena, req.resource_version), NULL, 10);
+                k->version = resource_version_parse(req.resource_version);
         if (r == 0)
                 r = cluster_watch(k->hub->cluster, &run, &req, &k->watch, err);
         k->is_initial = k->is_beginning = req.sends_initial_events;

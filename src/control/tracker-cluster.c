@@ -14,7 +14,6 @@ struct tracked_run {
         struct tracker *tracker;
         struct subject *subject;
         uint64_t generation;
-        bool knows_writes;
         char *cause; /* heap: of the run, from the subject */
         unsigned n_causes;
         const char *otherwise;
@@ -64,11 +63,15 @@ static void release_kind(struct tracked_kind *k)
         k->n_notes--;
 }
 
-/* The run has read this version. If it is older than the event that caused the run, the read was late: another run reads again. */
+/* The run has read this version. Read a second time, a newer version is not known to what the run decided after the first time, unless
+ * the run wrote it: its event is news. If the version is older than the event that caused the run, the read was late: another run
+ * reads again. */
 static void saw(struct tracked_run *r, struct note *n, uint64_t version)
 {
-        n->seen = MAX(n->seen, version);
-        if (n->seen >= n->told)
+        if (n->read_generation != r->generation || version == n->own)
+                n->seen = MAX(n->seen, version);
+        n->read_generation = r->generation;
+        if (MAX(n->seen, version) >= n->told)
                 return;
         if (tracker_wants_cause(r->subject))
                 tracker_note_cause(r->subject, "the last run read an older version than it was told");
@@ -90,28 +93,40 @@ static int tracked_get(struct cluster *c, struct run *run, const struct get_requ
         release_kind(k);
         if (e == 0)
                 saw(r, n, object_version(*ret));
+        else if (e == ERR_NOT_FOUND)
+                n->read_generation = r->generation;
         mutex_unlock(&r->tracker->mutex);
         return e;
 }
 
-/* After a write: events that came meanwhile were held back. The subject may know what it wrote; what is newer is news. */
+/* Notes the version that the run wrote. If it replaced a version that the run knew, nobody has changed the object in between. */
+static void note_own(struct note *n, const struct write_result *result)
+{
+        uint64_t before = result->replaced_version, now = object_version(result->object);
+
+        if (n->subject->knows_writes && (result->is_created || (before && before == n->seen)))
+                n->seen = now;
+        if (!before || before != n->own)
+                n->own_first = now;
+        n->own = now;
+}
+
+/* After a write: events that came meanwhile were held back. The subject may know what it wrote; everything else is news. */
 static void end_write(struct tracked_run *r, struct note *n, const struct write_result *result)
 {
-        uint64_t known = n->seen;
-
         if (result && result->object && result->is_changed)
-                n->own = object_version(result->object);
+                note_own(n, result);
         else if (result && result->is_removed)
-                n->own = n->pending;
-        if (r->knows_writes)
-                n->seen = known = MAX(n->seen, n->own);
-        if (--n->n_writing == 0 && n->pending > MAX(known, n->told)) {
+                n->own_first = n->own = n->pending;
+        if (--n->n_writing > 0)
+                return;
+        if (tracker_is_news(n, n->pending_first) || tracker_is_news(n, n->pending)) {
                 n->told = n->pending;
                 if (tracker_wants_cause(r->subject))
                         tracker_note_cause(r->subject, "an object changed while the last run wrote it");
                 tracker_enqueue(r->subject);
         }
-        n->pending = 0;
+        n->pending_first = n->pending = 0;
 }
 
 static int write_noted(struct tracked_run *r, struct run *run, const struct write_request *req,
@@ -196,7 +211,7 @@ static struct note *note_selection(struct tracked_run *r, struct tracked_kind *k
 static void note_batch(struct tracked_cursor *c, const struct object_list *batch, struct arena *a)
 {
         struct tracked_run *r = c->run;
-        uint64_t version = strtoull(arena_cstring(a, batch->resource_version), NULL, 10);
+        uint64_t version = resource_version_parse(batch->resource_version);
 
         mutex_lock(&r->tracker->mutex);
         saw(r, c->selection, version);
@@ -349,9 +364,9 @@ struct tracked_run *tracker_begin(struct tracker *t, struct controller *c, struc
 
         r->cluster.ops = &tracked_ops;
         r->tracker = t;
-        r->knows_writes = knows_writes;
         mutex_lock(&t->mutex);
         r->subject = tracker_need_subject(t, c, key);
+        r->subject->knows_writes = knows_writes;
         r->generation = ++r->subject->generation;
         r->cause = TAKE(r->subject->cause);
         r->n_causes = r->subject->n_causes;

@@ -194,6 +194,13 @@ void tracker_note_cause(struct subject *s, const char *format, ...)
         s->cause = buf_take(&b);
 }
 
+bool tracker_is_news(const struct note *n, uint64_t version)
+{
+        bool is_own = n->own_first <= version && version <= n->own;
+
+        return version > MAX(n->seen, n->told) && !(n->subject->knows_writes && is_own);
+}
+
 void tracker_enqueue(struct subject *s)
 {
         if (!s->owner->is_muted)

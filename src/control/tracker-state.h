@@ -24,6 +24,7 @@ struct subject {
         struct controller *controller;
         struct map notes;    /* by their keys */
         uint64_t generation; /* counts its runs */
+        bool knows_writes;   /* see tracker_begin */
         struct breaker breaker;
         char *cause; /* heap: why it runs next, by the first event since its last run began; NULL: no event came */
         unsigned n_causes;     /* events since then */
@@ -63,10 +64,13 @@ struct note {
         struct tracker_place *place;
         struct note *next, *previous; /* in the place */
         uint64_t generation;          /* of the last run that made it */
-        uint64_t seen;                /* the version that the subject knows; 0: none */
+        uint64_t read_generation;     /* of the last run that read it */
+        uint64_t seen;                /* the version that the subject's last run decided on; 0: none */
         uint64_t told;                /* the newest event that ran the subject */
-        uint64_t pending;             /* the newest event that came during a write */
-        uint64_t own;                 /* the version of the subject's last write */
+        uint64_t pending_first;       /* the first event that came during a write; 0: none */
+        uint64_t pending;             /* the newest one */
+        uint64_t own_first;           /* the first of the subject's last writes, each of which changed the one before */
+        uint64_t own;                 /* the last of them */
         uint64_t epoch;               /* of the kind, when the object was last told */
         unsigned n_writing;
         struct str key;
@@ -124,6 +128,9 @@ void tracker_begin_watch(struct tracker *t, const struct note *n);
 void tracker_end_watch(struct tracker *t, const struct note *n);
 void tracker_end_watches(struct tracker *t, struct tracked_controller *tc);
 void tracker_open_watch_meters(struct tracker *t, struct meters *meters);
+
+/* Whether the subject's last run did not know of this version when it decided. */
+bool tracker_is_news(const struct note *n, uint64_t version);
 
 /* Adds the subject to its queue, unless its controller is muted. */
 void tracker_enqueue(struct subject *s);

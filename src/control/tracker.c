@@ -88,10 +88,11 @@ static bool is_news(struct note *n, const struct hub_event *e)
         if (n->type == NOTE_OBJECT && n->kind)
                 n->epoch = n->kind->epoch;
         if (n->n_writing) {
+                n->pending_first = n->pending_first ? n->pending_first : e->version;
                 n->pending = MAX(n->pending, e->version);
                 return false;
         }
-        if (e->version <= MAX(n->seen, n->told))
+        if (!tracker_is_news(n, e->version))
                 return false;
         n->told = e->version;
         return true;

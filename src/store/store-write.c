@@ -258,7 +258,9 @@ static void answer_committed(const struct attempt *t, struct object *after, stru
 
         *ret = (struct write_result) { .is_created = t->outcome.is_create,
                                        .is_removed = is_removed,
-                                       .is_changed = true };
+                                       .is_changed = true,
+                                       .replaced_version =
+                                               t->live && !t->outcome.is_create ? object_version(t->live) : 0 };
         if (is_removed) {
                 /* An update that removed the last finalizer answers with the updated object and its old version. */
                 ret->value = t->outcome.answer;

@@ -21,6 +21,8 @@ struct summer {
         _Atomic unsigned n_runs;
         unsigned n_counted; /* of them, by ASSERT_RUNS */
         _Atomic bool fails; /* the next runs fail after they have read */
+        /* Called by the next run after it has read, once, with the cluster that notes its reads. */
+        void (*meddle)(struct summer *s, struct cluster *c, struct run *run);
 };
 
 static int64_t amount(const struct value *config_map)
@@ -55,16 +57,11 @@ static int sum_inputs(struct cluster *c, struct run *run, struct str name, int64
         return r;
 }
 
-static int apply_sum(struct cluster *c, struct run *run, struct str name, int64_t sum, struct err *err)
+static int apply_text(struct cluster *c, struct run *run, struct str manager, struct str text, struct err *err)
 {
-        struct str text =
-                arena_printf(run->arena,
-                             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"namespace\":\"default\","
-                             "\"name\":\"%.*s-out\"},\"data\":{\"amount\":\"%lld\"}}",
-                             STR_ARG(name), (long long)sum);
         const struct value *body;
         struct write_result result;
-        struct write_request req = { .verb = WRITE_APPLY, .manager = STR("summer"), .force = true };
+        struct write_request req = { .verb = WRITE_APPLY, .manager = manager, .force = true };
         int r = json_parse(run->arena, text, NULL, &body, err);
 
         if (r < 0)
@@ -72,6 +69,17 @@ static int apply_sum(struct cluster *c, struct run *run, struct str name, int64_
         req.key = object_key_of(body);
         req.body = body;
         return cluster_write(c, run, &req, &result, err);
+}
+
+static int apply_sum(struct cluster *c, struct run *run, struct str name, int64_t sum, struct err *err)
+{
+        struct str text =
+                arena_printf(run->arena,
+                             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"namespace\":\"default\","
+                             "\"name\":\"%.*s-out\"},\"data\":{\"amount\":\"%lld\"}}",
+                             STR_ARG(name), (long long)sum);
+
+        return apply_text(c, run, STR("summer"), text, err);
 }
 
 static int sum_up(struct summer *s, struct cluster *c, struct run *run, struct str name, struct err *err)
@@ -83,6 +91,8 @@ static int sum_up(struct summer *s, struct cluster *c, struct run *run, struct s
 
         if (r == 0)
                 r = sum_inputs(c, run, name, &sum, err);
+        if (r == 0 && s->meddle)
+                TAKE(s->meddle)(s, c, run);
         if (r == 0 && s->fails)
                 return err_set(err, ERR_FAILED, "told to fail");
         return r < 0 ? r : apply_sum(c, run, name, sum, err);
@@ -233,6 +243,84 @@ TEST(a_change_runs_exactly_who_read_it)
         MUST(&s.f, delete_with(&s.f, key_of(config_map_gvk(), "default", "a-in"), PROPAGATE_UNSET));
         ASSERT_RUNS(&s, 1);
         ASSERT_INT(out(&s, "a-out"), 7);
+        summer_done(&s);
+}
+
+/* --- What others change in the middle of a run --- */
+
+static void change_beside(struct summer *s, struct run *run, const char *name, const char *rest)
+{
+        struct str text = arena_printf(run->arena,
+                                       "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"namespace\":"
+                                       "\"default\",\"name\":\"%s\"%s}",
+                                       name, rest);
+        _cleanup_err_ struct err err = { 0 };
+
+        if (apply_text(s->f.cluster, run, STR("somebody"), text, &err) < 0)
+                test_fail(__FILE__, __LINE__, "%s", err_message(&err));
+}
+
+static void read_config_map(struct cluster *c, struct run *run, const char *name)
+{
+        struct object_key key = key_of(config_map_gvk(), "default", name);
+        const struct value *v;
+
+        ASSERT_INT(cluster_get_value(c, run, &key, &v, NULL), 0);
+}
+
+static void change_what_was_read(struct summer *s, struct cluster *c, struct run *run)
+{
+        change_beside(s, run, "a-in", "},\"data\":{\"amount\":\"9\"}");
+        read_config_map(c, run, "a-in");
+}
+
+static void add_to_the_selection(struct summer *s, struct cluster *c, struct run *run)
+{
+        int64_t sum;
+
+        change_beside(s, run, "x", ",\"labels\":{\"pick\":\"a\"}},\"data\":{\"amount\":\"3\"}");
+        ASSERT_INT(sum_inputs(c, run, STR("a"), &sum, NULL), 0);
+}
+
+static void change_what_is_written_next(struct summer *s, struct cluster *c, struct run *run)
+{
+        read_config_map(c, run, "a-out");
+        change_beside(s, run, "a-out", "},\"data\":{\"note\":\"changed\"}");
+}
+
+/* The sum was made of what the run read first. */
+TEST(a_change_between_two_reads_of_a_run_runs_it_again)
+{
+        struct summer s;
+
+        summer_init(&s);
+        s.meddle = change_what_was_read;
+        MUST(&s.f, create(&s.f, widget(&s.f, "default", "a", ""))); /* the first read finds nothing */
+        ASSERT_RUNS(&s, 2);
+        ASSERT_INT(out(&s, "a-out"), 9);
+        s.meddle = change_what_was_read;
+        put_amount(&s, "a-in", "", 8);
+        ASSERT_RUNS(&s, 2);
+        ASSERT_INT(out(&s, "a-out"), 9);
+        s.meddle = add_to_the_selection;
+        put_amount(&s, "a-in", "", 10);
+        ASSERT_RUNS(&s, 2);
+        ASSERT_INT(out(&s, "a-out"), 13);
+        summer_done(&s);
+}
+
+/* An apply names no version: it may write over a change that the run has not seen. */
+TEST(a_change_between_a_read_and_an_apply_runs_it_again)
+{
+        struct summer s;
+
+        summer_init(&s);
+        MUST(&s.f, create(&s.f, widget(&s.f, "default", "a", "")));
+        ASSERT_RUNS(&s, 1);
+        s.meddle = change_what_is_written_next;
+        put_amount(&s, "a-in", "", 5);
+        ASSERT_RUNS(&s, 2);
+        ASSERT_INT(out(&s, "a-out"), 5);
         summer_done(&s);
 }
 

@@ -63,6 +63,38 @@ static const char *events_behind_selection(const struct reconcile_result *result
         return events_text(&rest);
 }
 
+/* --- A function without a free slot --- */
+
+static bool never_enter(void *arg _unused_, struct str function _unused_)
+{
+        return false;
+}
+
+/* The Composition stays selected, so no later run tells it: these events must not be lost. The first step runs again, and its
+ * results are told then. */
+TEST(a_run_that_gives_way_tells_what_it_selected)
+{
+        struct function *busy = function_builtin(&scripted);
+        struct reconcile_result result;
+
+        start(SCOPE_NAMESPACED, "{results: [{severity: SEVERITY_NORMAL, message: hello}]}");
+        busy->wants_tag = true;
+        registry_set(registry, STR("busy"), busy);
+        make_revision(
+                make_composition("others", 0, 1,
+                                 "{spec: {pipeline: [{step: first, functionRef: {name: scripted}, input: {step: 0}}, "
+                                 "{step: second, functionRef: {name: busy}, input: {step: 1}}]}}"),
+                1, true);
+        make_composite("db", "{crossplane: {compositionRef: {name: others}}}");
+        options.hooks.enter = never_enter;
+        result = reconcile_ok();
+        ASSERT(result.gave_way);
+        ASSERT_INT(result.n_events, 1);
+        ASSERT(str_starts_with(str_from(events_text(&result)),
+                               STR("Normal SelectComposition: Selected composition revision: others-")));
+        tear_down();
+}
+
 /* --- The API does not take a resource --- */
 
 TEST(an_invalid_resource_does_not_stop_the_others)

@@ -229,8 +229,10 @@ static int reconcile_composite(struct kind_run *r, struct err *err)
         run_notes_begin(&notes, r);
         e = composite_reconcile(r->run, &options, &r->key, &result, err);
         r->answer->is_waiting = result.gave_way;
-        if (result.gave_way)
+        if (result.gave_way) {
+                record_events(r, s, &result);
                 return e;
+        }
         function_meters_count_cache(&s->plane->function_meters, &result);
         count_rollouts(&run, &result, has_failed(&result, e, err), notes.n_deleted);
         if (records && result.composite)

@@ -164,8 +164,9 @@ struct write_result {
         struct object *object;     /* the answer in the request's version, pinned to the arena; NULL after a removal */
         const struct value *value; /* the same, decoded; the last state when it was removed */
         bool is_created;
-        bool is_removed; /* the object is gone: by a delete, or because its last finalizer was removed */
-        bool is_changed; /* something was written: false for no-ops and dry runs */
+        bool is_removed;           /* the object is gone: by a delete, or because its last finalizer was removed */
+        bool is_changed;           /* something was written: false for no-ops and dry runs */
+        uint64_t replaced_version; /* the version that the write changed; 0: none, or unknown */
 };
 
 /* A question: may the run's user do this? It is about a resource, or about a path of the API that is not a resource

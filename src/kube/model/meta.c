@@ -1,5 +1,6 @@
 #include "meta.h"
 
+#include "ascii.h"
 #include "buf.h"
 
 int gvk_split_api_version(struct str api_version, struct str *ret_group, struct str *ret_version, struct err *err)
@@ -121,6 +122,17 @@ const struct value *meta(const struct value *object)
 struct str meta_str(const struct value *object, struct str field)
 {
         return value_str(value_get(meta(object), field));
+}
+
+uint64_t resource_version_parse(struct str text)
+{
+        uint64_t version = 0;
+
+        for (size_t i = 0; i < text.n; i++)
+                if (!ascii_is_digit(text.p[i]) || __builtin_mul_overflow(version, 10, &version) ||
+                    __builtin_add_overflow(version, (uint64_t)(text.p[i] - '0'), &version))
+                        return 0;
+        return version;
 }
 
 int64_t meta_generation(const struct value *object)

@@ -68,6 +68,8 @@ static inline struct str meta_resource_version(const struct value *o)
 {
         return meta_str(o, STR("resourceVersion"));
 }
+/* A resourceVersion as a number; 0 if the text is none. */
+uint64_t resource_version_parse(struct str text);
 int64_t meta_generation(const struct value *object); /* 0 when absent */
 bool meta_is_deleting(const struct value *object);   /* has a deletionTimestamp */
 struct str meta_label(const struct value *object, struct str key);
