@@ -1,4 +1,4 @@
-/* What every fuzzer is: one function over bytes. Properties are asserted, not only survived. */
+/* The interface of every fuzzer: one function over bytes. A fuzzer asserts properties; to survive is not enough. */
 #pragma once
 
 #include <stddef.h>

@@ -471,7 +471,7 @@ static const struct value *policy_of(const struct value *xrd, struct str key)
         return value_is_string(policy) ? policy : NULL;
 }
 
-/* What a CRD gets for each table of places. */
+/* The schemas and columns that a CRD gets for each table of places. */
 static const struct ingredients {
         const struct places *places;
         const char *spec, *status, *columns;

@@ -1,4 +1,4 @@
-/* What all controllers share: one pool of worker threads that reconciles keys.
+/* The pool of worker threads that all controllers share. The threads reconcile keys.
  *
  * A controller has a name and a function that reconciles one key, such as `NAMESPACE/NAME` of an object. The function blocks; a key is
  * reconciled by one thread at a time. Controllers take turns, so that many keys of one kind do not delay the others. Threads are
@@ -36,7 +36,7 @@ struct control_counts {
 };
 struct control_counts control_counts(struct control *c);
 
-/* What a reconcile wants to happen next. All empty: nothing until the key is added again. */
+/* The next run that a reconcile asks for. All empty: none until the key is added again. */
 struct control_answer {
         bool requeues;    /* again after the backoff, without an error */
         bool is_waiting;  /* somebody adds the key again: the run gave way (slots.h). Neither a success nor a failure */

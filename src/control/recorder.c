@@ -10,7 +10,7 @@
 #define WRITE_EVERY_NS (300 * NS_PER_SECOND)
 #define MAX_REMEMBERED 20000
 
-/* What was recorded: the same message about the same object. */
+/* An event that was recorded. Equal messages about one object share one entry. */
 struct remembered {
         struct str key;
         int64_t written_ns;

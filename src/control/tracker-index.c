@@ -1,4 +1,4 @@
-/* Who noted what: subjects (keys of controllers), their notes, and the places where events find them. */
+/* The index of notes: subjects (keys of controllers), their notes, and the places where events find the notes. */
 #include "tracker-state.h"
 
 #include "buf.h"

@@ -179,7 +179,7 @@ static void on_synced(void *arg, struct gvk gvk _unused_)
 
 /* --- Kinds --- */
 
-/* What matters to those who looked the kind up: its schema and names, and whether it is served. */
+/* The state of a kind as runs that looked it up see it: its schema and names, and whether it is served. */
 static struct str crd_state(struct buf *b, const struct hub_event *e)
 {
         struct condition established;

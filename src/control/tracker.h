@@ -1,9 +1,10 @@
-/* What each key's runs read, so that a change runs exactly the keys that read what changed.
+/* Notes of the objects that each key's runs read, so that a change runs exactly the keys that read the changed object.
  *
  * A run reads and writes through a cluster of its own (tracked_run_cluster), which notes everything: objects that were found or not
  * found, selections of lists, kinds that were looked up. A note is made before the read, and the kind is watched before it, so that a
- * change in between runs the key again. The version that a run has seen is part of the note: an event that tells what the run already
- * knows runs nothing. A successful run replaces the notes of earlier ones, a failed run only adds to them.
+ * change in between runs the key again. The version that a run decided on is part of the note: an event about that version or an older
+ * one runs nothing. Of several reads of an object in one run the first counts, because the run decided after it. A successful run
+ * replaces the notes of earlier ones, a failed run only adds to them.
  *
  * Nothing is kept on disk: after a start each key runs once.
  *

@@ -13,7 +13,7 @@ struct meters;
 int inspector_new(struct str socket, struct meters *meters, struct inspector **ret, struct err *err);
 void inspector_free(struct inspector *i); /* NULL is fine */
 
-/* What is told with each request and response of a run. */
+/* The description of a step, which goes with each request and response of a run. */
 struct inspected_step {
         struct instant time; /* of the request; its response has the same */
         struct uuid trace;   /* of the run */

@@ -17,7 +17,7 @@ enum rollout_side {
         _ROLLOUT_SIDES,
 };
 
-/* What the Function says. Names are borrowed. */
+/* The plan of a rollout, from the Function. Names are borrowed. */
 struct rollout_plan {
         struct str uid;         /* of the Function; a Function of another uid begins anew */
         int64_t generation;     /* of the Function: an older one is not taken after a newer one */
@@ -48,7 +48,7 @@ struct rollout_run {
         int64_t duration_ns;
 };
 
-/* What is known of one composite. */
+/* The known state of one composite. */
 struct rollout_composite {
         struct str uid, api_version, kind, ns, name;
         enum rollout_side side;         /* of its last run */

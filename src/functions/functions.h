@@ -30,7 +30,7 @@ struct fn_mistake;
  * another process: the results of built-in ones carry their mistake. False if the message names no such place. */
 bool functions_find_mistake(struct arena *a, const struct value *input, struct str message, struct fn_mistake *ret);
 
-/* What an operator sets for function-go-templating. The texts are borrowed. */
+/* The defaults that an operator sets for function-go-templating. The texts are borrowed. */
 struct templating_defaults {
         const char *source; /* a directory or file of templates for inputs without a source; NULL: they are refused */
         struct setting_list options; /* for inputs without options */

@@ -1,5 +1,5 @@
-/* What people are told of a mistake in a template besides the error's own text: the place in the text that they wrote, and the value
- * that did not fit. Values of secrets are not shown. */
+/* Details about a mistake in a template, which people see besides the error's own text: the place in the text that they wrote, and
+ * the value that did not fit. Values of secrets are not shown. */
 #include "go-templating.h"
 
 #include "base64.h"

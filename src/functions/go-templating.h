@@ -88,7 +88,7 @@ int templating_read_files(struct templating *t, struct str path, struct str *ret
 /* The same for the operator's own path, which may be anywhere. */
 int templating_read_default_files(struct templating *t, const char *path, struct str *ret, struct err *err);
 
-/* What the operator set. */
+/* The defaults that the operator set. */
 extern struct templating_defaults templating_defaults;
 
 /* Adds a part of n bytes to those of the template's text. */

@@ -34,7 +34,7 @@ void dialer_renew(struct dialer *d);
 
 /* --- For pools of connections --- */
 
-/* Whoever has connections of a dialer, embedded in the owner. Loop thread only. */
+/* An owner of connections that a dialer made embeds this struct. Loop thread only. */
 struct dialer_user {
         struct dialer_user *next;
         struct loop *loop;

@@ -65,7 +65,7 @@ struct loop *stream_loop(const struct stream *s);
 /* The protocol that ALPN chose: `h2`, `http/1.1`, or empty (plain text, or the peer has no ALPN). */
 struct str stream_protocol(const struct stream *s);
 
-/* What the peer's certificate says about it, in the arena; NULL if it sent none. Of an open stream. */
+/* The identity in the peer's certificate, in the arena; NULL if the peer sent none. The stream must be open. */
 const struct tls_identity *stream_peer_identity(const struct stream *s, struct arena *a);
 
 /* Append to the queue. stream_write copies. stream_write_bytes keeps a reference instead of a copy if the piece is large; under TLS

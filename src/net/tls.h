@@ -12,7 +12,7 @@ struct tls_config; /* counted; any thread */
 
 #define TLS_FINGERPRINT_BYTES 32
 
-/* What a client certificate says about its owner. */
+/* The identity of a client, read from its certificate. */
 struct tls_identity {
         bool is_verified; /* false: the authority did not sign it, it has expired, ...; all names are empty then */
         struct str common_name; /* the last one of the subject; "" without one */

@@ -173,7 +173,7 @@ static int fill(const struct source *s, struct arena *a, int directory, struct s
         uint64_t n_bytes;
         int r;
 
-        /* Whatever the umask is: programs of the image run as other users. */
+        /* The mode must not depend on the umask, because programs of the image run as other users. */
         if (mkdirat(directory, "root", 0755) < 0 || fchmodat(directory, "root", 0755, 0) < 0)
                 return err_set_errno(err, errno, "cannot make root");
         root = openat(directory, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -46,7 +46,8 @@ static inline void oci_cache_freep(struct oci_cache **c)
 int oci_cache_blob(struct oci_cache *c, struct oci_client *client, const struct oci_reference *ref,
                    const struct oci_descriptor *blob, struct oci_wait wait, int *ret_fd, struct err *err);
 
-/* What a tag meant when it was last resolved through this cache: 1 with a digest in the arena, or 0. For registries that are down. */
+/* Finds the digest of a tag when it was last resolved through this cache: 1 with the digest in the arena, or 0. For registries that
+ * are down. */
 int oci_cache_remembered(struct oci_cache *c, struct arena *a, const struct oci_reference *ref, struct str *ret_digest);
 void oci_cache_remember(struct oci_cache *c, const struct oci_reference *ref, struct str digest);
 

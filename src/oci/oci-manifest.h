@@ -1,4 +1,4 @@
-/* What an image is made of: manifests, indexes of manifests for several platforms, and image configurations. OCI's media types and
+/* The documents of an image: manifests, indexes of manifests for several platforms, and image configurations. OCI's media types and
  * Docker's are treated alike. All texts are in the arena of the call; the readers trust nothing: numbers, digests and counts are
  * checked here, so that later code can rely on them. */
 #pragma once

@@ -58,7 +58,7 @@ static int check_digest(struct arena *a, struct str bytes, struct str wanted, st
         return 0;
 }
 
-/* What the registry says about the digest; it must be true if it is said. */
+/* The digest that the registry states, which must be true; "": it states none. */
 static struct str stated_digest(const struct http_response *r)
 {
         struct str digest = http_fields_get(&r->fields, STR("docker-content-digest"));

@@ -32,7 +32,7 @@ int oci_reference_parse(struct arena *a, struct str text, unsigned flags, struct
 void oci_reference_append(struct buf *b, const struct oci_reference *r);
 struct str oci_reference_text(struct arena *a, const struct oci_reference *r);
 
-/* What a registry is asked for: the digest, or else the tag. */
+/* The version to ask a registry for: the digest, or else the tag. */
 struct str oci_reference_version(const struct oci_reference *r);
 
 /* Whether the registry is this machine: `localhost`, 127.0.0.0/8 or ::1, with or without a port. */

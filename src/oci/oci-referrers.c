@@ -1,5 +1,5 @@
-/* What refers to a manifest (OCI 1.1): the registry is asked or, if it does not know the question, the index under the tag
- * `sha256-HEX` that clients then keep. */
+/* The referrers of a manifest (OCI 1.1): from the registry or, if it does not know the question, from the index that clients then
+ * keep under the tag `sha256-HEX`. */
 #include "arena.h"
 #include "bytes.h"
 #include "limits.h"

@@ -1,10 +1,10 @@
 /* A client for registries (OCI distribution): pulls and pushes manifests and blobs. Blocking calls for any thread; a client keeps
  * connections and tokens for all registries that it talks to.
  *
- * Nothing is used before its digest was checked. Credentials go to the registry that they are for and to the token server that it
- * names, over TLS, and nowhere else: redirects to another host get none. TLS is left out for registries on this machine that do not
- * speak it, and for those that the options name. Requests go through proxies as the environment says. Failures that may pass (no
- * connection, 429, 5xx) are tried again, and blobs continue where they stopped. */
+ * Content is used only after its digest was checked. Credentials go to the registry that they are for and to the token server that
+ * it names, over TLS, and nowhere else: redirects to another host get none. TLS is left out for registries on this machine that do
+ * not speak it, and for those that the options name. Requests go through proxies as the environment says. Failures that may pass
+ * (no connection, 429, 5xx) are tried again, and blobs continue where they stopped. */
 #pragma once
 
 #include "oci-credentials.h"

@@ -13,7 +13,7 @@ struct oci_origin {
         struct http_client *http;
 };
 
-/* What a registry gave us to authorize requests with. */
+/* An authorization that we send with requests. A registry gave it to us. */
 struct oci_grant {
         char *registry, *scope;
         char *authorization; /* the field's value; wiped when it goes */

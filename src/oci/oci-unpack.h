@@ -5,7 +5,7 @@
  * through a link: an entry that exists is removed first. Devices and named pipes are refused. Whiteouts (`.wh.NAME`) remove what lower
  * layers put there, opaque markers (`.wh..wh..opq`) everything of lower layers in a directory.
  *
- * Nobody else may change the directory at the same time. */
+ * No other thread or process may change the directory at the same time. */
 #pragma once
 
 #include "oci-tar.h"

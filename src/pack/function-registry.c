@@ -118,7 +118,7 @@ int package_register_function(struct packages *p, struct kind_run *r, const stru
 
 /* --- Start --- */
 
-/* What is built in or beside is so by the flags of this process, whatever the revision says. */
+/* The flags of this process decide which functions are built in or run beside it; the endpoint in the revision does not count. */
 static int restore_endpoint(struct packages *p, struct kind_run *r, const struct value **revision, struct err *err)
 {
         struct str endpoint = value_str(value_find(*revision, "status", "endpoint"));

@@ -5,7 +5,7 @@
 
 enum image_purpose { IMAGE_REWRITE, IMAGE_PULL_SECRET, IMAGE_VERIFICATION, IMAGE_RUNTIME };
 
-/* What status.appliedImageConfigRefs calls the purpose. */
+/* The reason in status.appliedImageConfigRefs that stands for the purpose. */
 struct str image_purpose_reason(enum image_purpose purpose);
 
 /* All ImageConfigs, read through a run's cluster. */

@@ -22,7 +22,7 @@ struct package_plan {
         size_t garbage;             /* index of the one to delete; PACKAGE_NONE: none */
 };
 
-/* What to do about the revisions, of which the one called name is current. */
+/* Plans what happens to the revisions. The revision called name is the current one. */
 void package_plan(struct arena *a, const struct package_policy *policy, const struct value *const *revisions, size_t n,
                   struct str name, struct package_plan *ret);
 

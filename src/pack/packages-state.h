@@ -1,4 +1,4 @@
-/* What the controllers of packages share. Private to this layer. */
+/* State and functions that the controllers of packages share. Private to this layer. */
 #pragma once
 
 #include "condition.h"
@@ -123,7 +123,7 @@ kind_reconcile package_reconcile, package_revision_reconcile, package_rollout_re
 
 kind_reconcile managed_definition_reconcile, activation_policy_reconcile;
 
-/* What the certificate of a revision's program is for. */
+/* The name that the certificate of a revision's program is for. */
 struct str revision_service(const struct packages *p, const struct package_kind *kind, const struct value *revision);
 
 /* --- Functions in the registry --- */

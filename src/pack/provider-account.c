@@ -4,7 +4,8 @@
 #include "json.h"
 #include "owner.h"
 
-/* What every provider may do besides its own kinds: keep Secrets and settings, tell events, elect a leader, see which kinds there are. */
+/* Rules for every provider besides those for its own kinds: keep Secrets and settings, tell events, elect a leader, see which kinds
+ * there are. */
 static const char extra_rules[] =
         "{\"apiGroups\":[\"\",\"coordination.k8s.io\"],"
         "\"resources\":[\"secrets\",\"configmaps\",\"events\",\"leases\"],\"verbs\":[\"*\"]},"
@@ -144,7 +145,7 @@ static int keep_true(struct revision_run *v, struct str text, struct err *err)
         return packages_write(v->r, WRITE_UPDATE, changed, STR(""), false, &object, err);
 }
 
-/* What people get who may edit or view everything, by aggregation. */
+/* Keeps the roles that aggregation gives to people who may edit or view everything. */
 static int keep_shared_roles(struct revision_run *v, const struct resource *resources, size_t n, struct err *err)
 {
         _cleanup_buf_ struct buf edit = BUF_INIT(0), view = BUF_INIT(0);

@@ -41,7 +41,7 @@ static int fail(struct revision_run *v, const char *reason, struct err *err)
 
 /* --- Content --- */
 
-/* What a built-in function would bring as a package: itself alone. */
+/* Sets the content that a built-in function would have as a package: the function alone. */
 static int take_source(struct revision_run *v, struct err *err)
 {
         static const struct str composition[] = { STR_INIT("composition") };

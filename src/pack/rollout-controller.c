@@ -163,7 +163,7 @@ static void count_composites(struct rollout_job *j)
         j->pending = j->composites > j->state.n_current ? j->composites - j->state.n_current : 0;
 }
 
-/* What its runtime says about a revision without an endpoint. */
+/* Explains why a revision has no endpoint, in the words of its runtime. */
 static struct str explain_silence(struct rollout_job *j, const char *which, const struct value *revision)
 {
         struct condition health;

@@ -297,7 +297,7 @@ static size_t list_names(const struct tls *t, const struct runtime_tls_leaf *lea
         return 3;
 }
 
-/* What is to be done about a leaf. */
+/* The state of a leaf, which decides what is done about it. */
 enum verdict {
         LEAF_GOOD,
         LEAF_LACKS_AUTHORITY, /* ca.crt is not the bundle */

@@ -16,7 +16,7 @@ struct runtime_tls {
         struct str cert, key, ca;
 };
 
-/* What a revision wants to run. Borrowed during the call. */
+/* The program that a revision wants to run. Borrowed during the call. */
 struct runtime_wish {
         struct str revision; /* name; also REVISION_NAME */
         struct str uid;      /* REVISION_UID */
@@ -80,9 +80,9 @@ static inline int runtime_dial(struct runtime *r, struct str revision, int *ret_
         return r->ops->dial(r, revision, ret_fd, err);
 }
 
-/* What grpc_function_options take to call the program: runtime_dial as a dialer, told when a program is replaced or stops, so that
- * connections finish their calls and move. Counted; the caller unrefs it. It may be asked for before the first wish; channels that use
- * it must have gone before the runtime is freed. */
+/* The dialer that grpc_function_options take to call the program. It calls runtime_dial, and is told when a program is replaced or
+ * stops, so that connections finish their calls and move. Counted; the caller unrefs it. It may be asked for before the first wish;
+ * channels that use it must have gone before the runtime is freed. */
 static inline struct dialer *runtime_dialer(struct runtime *r, struct str revision)
 {
         return r->ops->dialer(r, revision);

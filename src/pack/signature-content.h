@@ -1,4 +1,5 @@
-/* What a signature of cosign says: simple signing payloads, and DSSE envelopes around in-toto statements. Texts come from registries. */
+/* The content of a cosign signature: simple signing payloads, and DSSE envelopes around in-toto statements. Texts come from
+ * registries. */
 #pragma once
 
 #include "err.h"

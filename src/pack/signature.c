@@ -26,7 +26,7 @@ struct verification {
         struct str_list *misses; /* why signatures did not count, of the authority that is checked */
 };
 
-/* What an authority accepts. */
+/* The signatures that an authority accepts. */
 struct authority {
         const struct public_key *key;
         enum signature_hash hash;

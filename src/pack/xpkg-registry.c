@@ -110,7 +110,7 @@ static struct str base_name(struct str path)
         return str_skip(path, (size_t)(str_find_last_char(path, '/') + 1));
 }
 
-/* What upper layers removed. */
+/* The paths that upper layers removed. */
 struct removed {
         struct str *paths;
         size_t n, capacity;

@@ -207,7 +207,7 @@ struct rule {
         const char *group, *kind, *text;
 };
 
-/* What packages may have, in the order in which Crossplane complains. */
+/* The objects that packages may have, in the order in which Crossplane complains. */
 static const struct rule rules[] = {
         { XPKG_FUNCTION, "apiextensions.k8s.io", "CustomResourceDefinition", "object is not a CRD" },
         { XPKG_PROVIDER, "apiextensions.k8s.io", "CustomResourceDefinition", "object is not a CRD" },

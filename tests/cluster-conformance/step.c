@@ -231,7 +231,7 @@ static void add_status(struct result *r, const struct err *err)
         add(r, "status", object_builder_finish(&b));
 }
 
-/* What the answer of this step is to later ones. */
+/* Keeps the answer of this step for later steps. */
 static void remember(struct sequence *s, const struct value *step, const struct value *object)
 {
         s->answers = value_with_appended(s->arena, s->answers, object ? object : &value_null);

@@ -110,7 +110,7 @@ TEST(custom_objects)
 
 /* --- What is refused --- */
 
-/* What kube-apiserver 1.36 answers where a PUT may create. */
+/* The wanted answers are those of kube-apiserver 1.36 where a PUT may create. */
 TEST(puts_that_create)
 {
         _cleanup_api_ struct api api;

@@ -347,7 +347,7 @@ TEST(pins_are_released_newest_first)
         arena_done(&a);
 }
 
-/* What an unref reads must still be there: the memory goes after the pins. */
+/* The text that an unref reads. It must still be there: the arena frees its memory after the pins. */
 static struct str last_words;
 
 static void read_arena_text(void *object)

@@ -1,4 +1,4 @@
-/* What Crossplane makes of a claim: the tables of docs/spec/engine 6.2, and the conditions of 6.1. */
+/* Claims and their composites, as Crossplane makes them: the tables of docs/spec/engine 6.2, and the conditions of 6.1. */
 #include "values.h"
 
 #include "claim.h"

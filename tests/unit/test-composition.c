@@ -328,7 +328,7 @@ static struct str events_text(const struct render_output *out)
         return str_list_join(&lines, STR("\n"));
 }
 
-/* What was applied, without metadata that is the same always. */
+/* The applied resources, without metadata that is always the same. */
 static const struct value *specs_of(const struct render_output *out)
 {
         struct object_builder b;

@@ -106,7 +106,7 @@ TEST(setting)
                                "{\"type\":\"U\",\"status\":\"False\"," AT(3) ",\"reason\":\"x\"}]");
 }
 
-/* What is there may be odd: two of one type are both set, and a status of its own is never equal. */
+/* The existing list may be odd. If it has a type twice, both are set; a status other than True, False or Unknown is never equal. */
 TEST(setting_odd_lists)
 {
         _cleanup_arena_ struct arena a;

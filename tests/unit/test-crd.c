@@ -120,7 +120,7 @@ TEST(what_is_stored)
         ASSERT(crd_strategy.prepare(&arena, &status, old, crd) == crd);
 }
 
-/* What the API server's library said about the same CRDs. */
+/* The wanted texts are those of the API server's library for the same CRDs. */
 TEST(rules)
 {
         static const struct {

@@ -3,7 +3,7 @@
 #include "buf.h"
 #include "field-error.h"
 
-/* What apimachinery's field.Error says about the same values. */
+/* The wanted texts are those of apimachinery's field.Error for the same values. */
 TEST(texts)
 {
         static const struct {

@@ -256,7 +256,7 @@ static void check_links(struct arena *a, int fd)
         ASSERT(unlinkat(fd, "t/pipe", 0) == 0);
 }
 
-/* Nothing outside of the directory exists: no way out by .., by links or through /proc. */
+/* Files outside of the directory do not exist for templates: there is no way out by .., by links or through /proc. */
 TEST(reads_files_beneath_one_directory)
 {
         _cleanup_arena_ struct arena a;

@@ -362,7 +362,7 @@ TEST(the_deadline_ends_it)
         }
 }
 
-/* What an element matches is counted anew when some of it was held back. */
+/* The matches of an element are counted again when some of them were held back. */
 TEST(counts_again_what_has_changed)
 {
         static const struct function_case cases[] = {

@@ -289,7 +289,7 @@ TEST(sprintf)
         }
 }
 
-/* What JSON cannot carry. */
+/* Doubles that JSON cannot carry. */
 TEST(sprintf_special_doubles)
 {
         static const struct {

@@ -214,7 +214,7 @@ static struct holdings look(void)
         return (struct holdings) { count_fds(), count_threads(), count_heap_bytes() };
 }
 
-/* What is being closed may take a moment. */
+/* Waits until the holdings are as small as before: closing may take a moment. */
 static struct holdings settle(const struct holdings *before, size_t slack_bytes)
 {
         struct holdings now = look();
@@ -228,7 +228,7 @@ static struct holdings settle(const struct holdings *before, size_t slack_bytes)
         return now;
 }
 
-/* What is held when nothing moves any more. */
+/* The holdings after they have stopped changing. */
 static struct holdings rest(void)
 {
         struct holdings last = look(), now = last;

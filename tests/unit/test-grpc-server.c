@@ -13,7 +13,7 @@ struct client {
         uint32_t id; /* of the last request */
 };
 
-/* What came for a request up to the end of the stream. */
+/* The answer to a request, up to the end of the stream. */
 struct answer {
         char status[8], grpc_status[8], message[200];
         struct buf body;
@@ -307,7 +307,7 @@ TEST(requests)
         grpc_server_free(s.s);
 }
 
-/* What is too large is refused when its length is known, not when it has come. */
+/* A message that is too large is refused when its length is known, not when it has come. */
 TEST(refused_before_it_has_come)
 {
         struct server s = start_server(NULL);

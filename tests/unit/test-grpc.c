@@ -433,7 +433,7 @@ TEST(who_is_refused_can_send_on_and_read_why)
         world_done(&w);
 }
 
-/* What a client does not accept of a server. */
+/* Certificates of a server, and the errors of a client that does not accept them. */
 TEST(servers_that_are_refused)
 {
         static const struct {

@@ -87,7 +87,7 @@ static int produce_piece(void *context, struct bytes **ret, struct err *err)
         return 1;
 }
 
-/* What is produced comes back, while it is still being produced. */
+/* The body of the request comes back while it is still being produced. */
 static void check_streaming(enum form form)
 {
         struct source source = { .left_bytes = 3 << 20, .piece_bytes = 10000 };

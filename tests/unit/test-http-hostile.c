@@ -1,4 +1,4 @@
-/* What ill-behaved peers cost an HTTP server: bounded memory, a bounded time, and then they are cut off. */
+/* Ill-behaved peers cost an HTTP server bounded memory and a bounded time; then the server cuts them off. */
 #include "test.h"
 
 #include "certs.h"

@@ -73,7 +73,7 @@ TEST(answers)
         }
 }
 
-/* What is said in any number of pieces is the same. */
+/* An answer means the same in any number of pieces. */
 TEST(answers_in_pieces)
 {
         struct str answer = STR("HTTP/1.1 100 Continue\r\n\r\n" HEAD

@@ -242,7 +242,7 @@ TEST(a_slow_peer_that_answers_pings)
         ASSERT(is_answered);
 }
 
-/* What keeps the loop busy when the first ping is out, and answers that ping meanwhile. */
+/* A task that keeps the loop busy when the first ping is out, and answers that ping meanwhile. */
 struct holdup {
         struct world *w;
         uv_timer_t timer; /* looks for the ping */
@@ -444,7 +444,7 @@ static void reset_ask(void *arg)
         exchange_reset(a->ex, HTTP_RESET_CANCEL); /* once is enough */
 }
 
-/* What still comes for exchanges that were given up does not use up the connection's window. */
+/* Data that still comes for exchanges that were given up does not use up the connection's window. */
 TEST(data_of_exchanges_given_up)
 {
         struct world w;

@@ -239,7 +239,7 @@ TEST(secrets_are_completed)
                     "\"eventTime\":null,\"reportingComponent\":\"\",\"reportingInstance\":\"\"}");
 }
 
-/* What the strategy says, one line per error. */
+/* The errors of the strategy, one line each. */
 static struct str check(struct arena *a, const char *kind, const char *old, const char *object)
 {
         struct write_request req = { .verb = old ? WRITE_UPDATE : WRITE_CREATE };

@@ -29,7 +29,7 @@ static void begin(enum log_format format)
         log_set_output(output_fd, format);
 }
 
-/* What was written since the last call. */
+/* The text that was written since the last call. */
 static struct str written(void)
 {
         char chunk[4096];
@@ -373,7 +373,7 @@ TEST(many_messages)
 
 /* --- Where it goes --- */
 
-/* What a terminal shows after one line, with TERM and NO_COLOR as given. */
+/* The text that a terminal shows after one line, with TERM and NO_COLOR as given. */
 static struct str on_terminal(const char *term, const char *no_color)
 {
         int master = posix_openpt(O_RDWR | O_NOCTTY), slave;

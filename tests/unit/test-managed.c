@@ -45,8 +45,8 @@ static const struct value *read_golden(const char *name)
         return parse(buf_cstring(&text));
 }
 
-/* What the field manager of Kubernetes made of the same writes. Upstream names several errors of one map in random order, so no case
- * has them. */
+/* The wanted results are those of the field manager of Kubernetes for the same writes. Upstream names several errors of one map in
+ * random order, so no case has them. */
 TEST(lives_on_file)
 {
         const struct value *lives = read_golden(TEST_SOURCE_DIR "/tests/golden/managed/lives.json");
@@ -94,7 +94,7 @@ TEST(kinds_without_schema)
         schema_unref(schema);
 }
 
-/* Nobody converts: managers of other versions are forgotten. */
+/* Without a conversion, managers of other versions are forgotten. */
 TEST(one_version_only)
 {
         struct schema *schema;

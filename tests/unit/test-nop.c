@@ -145,7 +145,7 @@ TEST(a_resource_gets_what_it_is_told)
         ASSERT_STR(value_str(value_find(v, "data", "user")), STR("dQ=="));
         ASSERT_STR(value_str(value_find(v, "type")), STR("connection.crossplane.io/v1alpha1"));
 
-        /* Nothing changed, nothing written: also not after a start. */
+        /* Without a change nothing is written, also not after a start. */
         version = store_version(w.f.store);
         nop_free(w.nop);
         MUST(&w.f, nop_new(w.manager, &w.nop, &w.f.err));

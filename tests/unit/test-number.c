@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What encoding/json prints. */
+/* The wanted texts are those of encoding/json. */
 TEST(json)
 {
         static const struct {
@@ -122,7 +122,7 @@ TEST(large_precisions)
         }
 }
 
-/* Whatever is printed reads back as the same double, with no digit that could be missed. */
+/* A printed double reads back as the same double, and none of its digits could be left out. */
 TEST(shortest_reads_back)
 {
         uint64_t state = 88172645463325252u;

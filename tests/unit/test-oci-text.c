@@ -1,4 +1,4 @@
-/* What registries and users write: references, challenges, URLs, manifests, configurations, credentials. */
+/* Texts that registries and users write: references, challenges, URLs, manifests, configurations, credentials. */
 #include "test.h"
 
 #include "arena.h"

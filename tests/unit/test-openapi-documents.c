@@ -163,7 +163,7 @@ TEST(operations_are_those_of_a_real_server)
         ASSERT(n > 10);
 }
 
-/* What kubectl looks for before it applies: fieldValidation at the patch of the kind; and the patches that the kind takes. */
+/* The patches that the kind takes, and fieldValidation at the patch of the kind, which kubectl looks for before it applies. */
 TEST(patches)
 {
         static const struct {

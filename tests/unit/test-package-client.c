@@ -201,7 +201,7 @@ TEST(secrets_and_rewrites)
         scene_done(&s);
 }
 
-/* What was fetched before signatures were asked for does not pass for signed. */
+/* A package that was fetched before signatures were asked for does not pass for signed. */
 TEST(signatures_asked_for_later)
 {
         struct package_result result;

@@ -47,7 +47,7 @@ static size_t read_revisions(const char *text, const struct value **ret)
         return n;
 }
 
-/* What becomes of them, as `a- b+`, with the current one as `c=3+`, and `x a` for the one that is deleted. */
+/* The plan for the revisions, as `a- b+`, with the current one as `c=3+`, and `x a` for the one that is deleted. */
 static const char *plan_text(const struct package_policy *policy, const char *revisions, const char *current)
 {
         const struct value *list[8];

@@ -382,7 +382,7 @@ TEST(edits_share_what_did_not_change)
         end();
 }
 
-/* What comes out of json.Marshal and Kubernetes' decoder for these values. */
+/* The wanted texts are those of json.Marshal and Kubernetes' decoder for these values. */
 TEST(set_settles_numbers)
 {
         static const struct {

@@ -259,7 +259,7 @@ static struct str opening_error(const char *directory, struct arena *a)
         return arena_copy(a, str_from(err_message(&err)));
 }
 
-/* Nothing that happens to its files makes another authority. */
+/* No change of the authority's files makes another authority. */
 TEST(the_authority_is_not_replaced)
 {
         char directory[64], other[64], path[256];

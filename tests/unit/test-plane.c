@@ -181,7 +181,7 @@ TEST(a_claim_is_bound_and_unbound)
         world_done(&w);
 }
 
-/* What is there before its definition and its Composition. */
+/* Objects may exist before their definition and their Composition. */
 TEST(any_order_will_do)
 {
         struct world w;
@@ -393,7 +393,7 @@ static bool is_required(struct world *w)
         return r && str_equal(str_from(condition_text(w, r, "Ready")), STR("True/Available"));
 }
 
-/* What was required is there, once. */
+/* The required resources exist, each once. */
 static void check_required(struct world *w)
 {
         const struct value *r, *secret;

@@ -1,4 +1,4 @@
-/* What is predicted of a write is what then happens to it: any sequence of writes by several managers, in several versions, on a store. */
+/* The prediction about a write comes true, in any sequence of writes by several managers, in several versions, on a store. */
 #include "values.h"
 
 #include "clock.h"
@@ -145,7 +145,7 @@ static struct write_request any_write(struct random *r, const struct value **ret
         return req;
 }
 
-/* Nothing is left out that would have changed something, and nothing is sent that changes nothing. */
+/* A write that would change something is not left out, and a write that changes nothing is not sent. */
 static void check_write(struct random *r, size_t counts[3])
 {
         const struct value *live;

@@ -94,7 +94,7 @@ static struct str decode(const struct proto_message *m, struct str bytes, unsign
         return to_json(v);
 }
 
-/* What Go's protojson and deterministic proto.Marshal make of a weft.test.v1.AllTypes; NULL where protojson refuses. */
+/* The bytes that Go's protojson and deterministic proto.Marshal make of a weft.test.v1.AllTypes; NULL where protojson refuses. */
 static const struct {
         const char *json;
         const char *hex;
@@ -302,7 +302,7 @@ TEST(reads_back_what_it_writes)
         }
 }
 
-/* What Go's proto.Unmarshal and protojson make of the bytes; NULL where one of them refuses. Values without a kind, which
+/* The JSON that Go's proto.Unmarshal and protojson make of the bytes; NULL where one of them refuses. Values without a kind, which
  * protojson cannot print, are null here. Last, the unknown fields that the message keeps. */
 #define UNSET "?"
 static const struct {
@@ -629,7 +629,7 @@ TEST(keeps_the_path_apart)
         ASSERT_INT(proto_decode(&arena, ALL, from_hex("5a034a01ff"), NULL, &v, &err), ERR_INVALID);
         ASSERT_TEXT(err.path, "aMessage.aString");
         ASSERT(!v);
-        /* Nobody need want the text. */
+        /* The err may be NULL. */
         ASSERT(proto_decode(&arena, ALL, from_hex("5a034a01ff"), NULL, &v, NULL) < 0);
         ASSERT(proto_encode(&b, ALL, &value_null, NULL, NULL) < 0);
 }

@@ -1,4 +1,5 @@
-/* What a composition says when something is wrong (docs/spec/engine 1.6, 2.1, 2.6-2.10): words of events and conditions, and what is left alone. */
+/* Errors of a composition (docs/spec/engine 1.6, 2.1, 2.6-2.10): the texts of events and conditions, and the objects that stay
+ * untouched. */
 #include "engine-test.h"
 
 #define DESIRED(key, object) "{desired: {resources: {" key ": {ready: READY_TRUE, resource: " object "}}}}"

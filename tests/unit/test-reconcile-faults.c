@@ -1,5 +1,5 @@
-/* Whatever fails, the next runs bring about what one run without failures would have, and nothing is left behind on the way: every
- * scenario, with a failure at every call of the cluster and at every step. */
+/* After any failure the next runs reach the state that one run without failures reaches, and leave nothing behind on the way. Every
+ * scenario runs with a failure at every call of the cluster and at every step. */
 #include "engine-test.h"
 
 #define RESOURCE(key, kind, spec) \

@@ -1,4 +1,4 @@
-/* What the steps of a composite watch, remember and say, as seen on the composite (docs/spec/seeds 2). */
+/* The watches, the memory and the messages of a composite's steps, as seen on the composite (docs/spec/seeds 2). */
 #include "values.h"
 
 #include "condition.h"

@@ -309,7 +309,7 @@ TEST(a_paused_composite_is_written_once)
 TEST(the_same_error_is_written_once)
 {
         start(SCOPE_LEGACY, everything, "{}");
-        /* What the status is to say of it is nothing that the schema knows. */
+        /* The schema does not know lastHandledReconcileAt, the status field that the request sets. */
         patch(&key, "{metadata: {annotations: {crossplane.io/reconcile-requested-at: now}}}");
         failing_step = 0;
         for (int i = 0; i < 2; i++) {

@@ -345,7 +345,7 @@ TEST(a_paused_composite_is_left_alone)
         reconcile_ok();
         ASSERT(bucket());
         ASSERT_STR(condition("Synced").reason, STR("ReconcileSuccess"));
-        /* What else it says stays as it was. */
+        /* A pause leaves the other conditions as they were. */
         annotate("'true'");
         reconcile_ok();
         ASSERT_INT(condition("Ready").status, CONDITION_TRUE);

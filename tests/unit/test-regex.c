@@ -441,7 +441,7 @@ TEST(group_names)
         ASSERT_STR(regex_pattern(re), STR("(a)(?P<n>b)(?:c)(?<n>d)((?<_9>e))"));
 }
 
-/* What stands before the start is context: ^ and word boundaries see it. */
+/* The text before the start is context: ^ and word boundaries see it. */
 TEST(find_from_a_start)
 {
         static const struct {

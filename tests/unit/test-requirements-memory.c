@@ -1,4 +1,4 @@
-/* What steps asked for, between runs: bounded, by composite and step, and by revision. */
+/* The memory of what steps asked for, between runs: bounded, by composite and step, and by revision. */
 #include "values.h"
 
 #include "park.h"

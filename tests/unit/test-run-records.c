@@ -71,7 +71,7 @@ TEST(the_version_of_a_kind_does_not_count)
         end();
 }
 
-/* What was read stays when the ring drops it. */
+/* A record that was read stays valid when the ring drops it. */
 TEST(one_object_keeps_only_its_last)
 {
         struct run_records *r = run_records_new(0, 3);

@@ -1,4 +1,4 @@
-/* What a hostile program can reach from the process runtime: nothing of the host. */
+/* A hostile program in the process runtime can reach nothing of the host. */
 #include "runtime-test.h"
 
 #include <arpa/inet.h>
@@ -24,8 +24,8 @@ static void try_all(struct side *s, const char *revision, const struct attempt *
                                 str_from(attempts[i].answer));
 }
 
-/* Whatever it writes, the image stays as it is. Only without privileges the files of the image are its own, and it writes on a layer
- * above them. */
+/* The program never changes the image by its writes. Only without privileges it owns the files of the image, and then it writes on
+ * a layer above them. */
 static void check_image(struct side *s, struct oci_image *image)
 {
         static const struct attempt of_others[] = { { "write /probe", "EACCES" },

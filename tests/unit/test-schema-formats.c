@@ -2,7 +2,7 @@
 
 #include "schema-formats.h"
 
-/* What kube-apiserver's own library says to a string of a schema with the format. */
+/* The verdict of kube-apiserver's own library on a string of a schema with the format. */
 static const struct {
         const char *format;
         bool is_valid;

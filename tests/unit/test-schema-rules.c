@@ -60,7 +60,7 @@ static const struct {
         { "{\"list\":[2]}", "{\"list\":[1]}", "", "" },
         { "{\"keyed\":[{\"k\":\"b\",\"fixed\":2},{\"k\":\"a\",\"fixed\":2}]}",
           "{\"keyed\":[{\"k\":\"a\",\"fixed\":1}]}", "keyed[1].fixed: Invalid value: 2: changed", "" },
-        /* What was wrong before may stay. */
+        /* A value that was wrong before may stay. */
         { "{\"n\":10}", "{\"n\":10}", "", "n: Invalid value: 10: too big" },
         { "{\"n\":11}", "{\"n\":10}", "n: Invalid value: 11: too big", "" },
         { "{\"keyed\":[{\"k\":\"b\"},{\"k\":\"a\",\"n\":20}]}", "{\"keyed\":[{\"k\":\"a\",\"n\":20}]}", "",

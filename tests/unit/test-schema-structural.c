@@ -198,7 +198,7 @@ static const struct {
           "s.default.apiVersion: Required value\n"
           "s.default.kind: Required value\n"
           "s.properties[e].default.apiVersion: Invalid value: 1: must be a string\n" },
-        /* What no API server would have let this far. */
+        /* A schema that an API server refuses before this check. */
         { "{'type':5,'properties':[],'items':'x','additionalProperties':1,'not':3,'allOf':{},'anyOf':[1],'required':[1]"
           ","
           "'enum':1,'nullable':'x','minimum':'x','maxLength':1.5,'definitions':1,'x-kubernetes-preserve-unknown-fields'"

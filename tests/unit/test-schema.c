@@ -198,7 +198,8 @@ TEST(admit)
                   "\"type\":\"string\","
                   "\"default\":\"x\"}}}}}",
                   "{\"m\":{\"k\":{}}}", "{\"m\":{\"k\":{\"a\":\"x\"}}}", "" },
-                /* What metadata cannot hold goes, unseen below additional properties. */
+                /* Values that metadata cannot hold are dropped from defaults. Defaults below additional properties are not checked
+                 * and may have them. */
                 { "{\"m\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"e\":{"
                   "\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-unknown-"
                   "fields\":true,\"default\":{\"apiVersion\":1,\"kind\":"

@@ -29,7 +29,7 @@ static const struct weft_function function = {
         .name = "function-test", .run = run, .flags = flags, .n_flags = ARRAY_SIZE(flags)
 };
 
-/* What weft_main gets, and where it writes. */
+/* A call of weft_main: its arguments, and the file that it writes to. */
 struct program {
         char *argv[10];
         int argc;
@@ -51,7 +51,7 @@ static void begin(struct program *p, const char *const *arguments)
         dup2(fileno(p->out), STDERR_FILENO);
 }
 
-/* What was written so far; a static buffer. */
+/* The text that was written so far; a static buffer. */
 static const char *output(struct program *p)
 {
         static char text[16384];
@@ -287,7 +287,7 @@ static unsigned port_in_log(struct program *p, const char *name)
         return at ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
 }
 
-/* What an HTTP server on this host answers to GET; a static buffer. */
+/* The answer of an HTTP server on this host to GET; a static buffer. */
 static const char *get(unsigned port)
 {
         static const char request[] = "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";

@@ -1,5 +1,5 @@
-/* What makes a function a program: its flags and its metrics. Texts of errors are those that alecthomas/kong v1.13.0 printed for a
- * program with the same flags, unless a comment says that we differ. */
+/* The parts of a function as a program: its flags and its metrics. Texts of errors are those that alecthomas/kong v1.13.0 printed
+ * for a program with the same flags, unless a comment says that we differ. */
 #include "test.h"
 
 #include <unistd.h>

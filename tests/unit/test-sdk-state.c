@@ -138,7 +138,7 @@ static void run_makes_no_object(struct weft_request *req, struct weft_response *
         weft_set_int(weft_compose(rsp, "a", "v1", "A"), NULL, 5);
 }
 
-/* What was desired before is passed on; nothing of it counts, since the run ends. */
+/* The response passes on the desired state of earlier steps; it does not count, because the run ends. */
 TEST(a_resource_that_cannot_be_encoded_is_fatal)
 {
         struct fn_parts response;

@@ -96,7 +96,7 @@ TEST(labels_select_a_composition)
                 make_composite("web", machinery("{compositionSelector: {matchLabels: {speed: slow, size: big}}}"));
                 reconcile_ok();
                 ASSERT_STR(selected("compositionRef"), STR("slow"));
-                /* What is selected stays, whatever the labels say later. */
+                /* The selected Composition stays when the labels of the selector change later. */
                 change("{compositionSelector: {matchLabels: {speed: fast}}}");
                 reconcile_ok();
                 ASSERT_STR(selected("compositionRef"), STR("slow"));
@@ -507,7 +507,7 @@ TEST(a_legacy_composite_is_told_where_its_secret_goes)
         tear_down();
 }
 
-/* What was wrong is told once more when the API would not have it. */
+/* A write that the API fails is reported as an error of its step. A conflict only requeues. */
 TEST(writes_that_fail_are_errors_of_their_step)
 {
         static const struct {

@@ -1,4 +1,5 @@
-/* What a step may ask for (docs/spec/seeds 2), what it gets, and what is said when it gets nothing (docs/spec/engine 2.2, 2.5). */
+/* The requirements of a step: those that are allowed (docs/spec/seeds 2), the objects that the step gets, and the errors when it
+ * gets none (docs/spec/engine 2.2, 2.5). */
 #include "faulty-cluster.h"
 #include "step-test.h"
 

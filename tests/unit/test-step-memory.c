@@ -1,4 +1,4 @@
-/* What is around the calls of a step: the response cache, what the last run asked for, watches, records without secrets, time. */
+/* The parts around calls of a step: the response cache, requirements of the last run, watches, records without secrets, time. */
 #include "step-test.h"
 
 #include "buf.h"

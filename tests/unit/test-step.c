@@ -121,7 +121,7 @@ TEST(only_functions_that_want_a_tag_get_one)
         tear_down();
 }
 
-/* What the steps of a pipeline were given, by call. */
+/* The states that the steps of a pipeline were given, by call. */
 static struct str seen_observed[2], seen_desired[2];
 
 static int answer_bytes(struct run *r, struct fn_request *req, struct fn_response *rsp, struct err *err)

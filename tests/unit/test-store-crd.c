@@ -282,7 +282,7 @@ TEST(a_changed_crd_ends_watches_and_shows_at_once)
         ASSERT_INT(watch_next(w, &f.run, &e, &f.err), ERR_CLOSED);
         watch_free(w);
         ASSERT_STR(to_json(&f, value_find(get(&f, crd), "status", "storedVersions")), STR("[\"v1\",\"v2\"]"));
-        /* What was stored before is read with what is known now, and its version stays. */
+        /* An object that was stored before is read with the new schema, and its resourceVersion stays. */
         key.gvk.version = STR("v2");
         v = get(&f, key);
         ASSERT_STR(value_str(value_get(v, STR("apiVersion"))), STR("example.org/v2"));

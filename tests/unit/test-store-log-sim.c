@@ -1,9 +1,9 @@
 /* The store on a log in simulation: every schedule is another order of writers, readers, watchers, the collector and the log, which is
  * slow, or fails, or ends in the middle of a batch.
  *
- * Whatever anybody reads is in the log when it is read. Whatever a caller was told to be done is in the log, whatever was
- * refused is not, and the rest was said to be unknown. No version is used twice. WEFT_SCHEDULES says how many; WEFT_SEED where
- * they begin. */
+ * Every object that is read is in the log when it is read. A write that its caller was told to be done is in the log, a write that
+ * was refused is not, and all other writes were said to be unknown. No version is used twice. WEFT_SCHEDULES is the number of
+ * schedules; WEFT_SEED is the first of them. */
 #include "memory-log.h"
 
 #include "compact.h"
@@ -29,7 +29,7 @@ struct trial {
         bool has_deadlines;
 };
 
-/* What all schedules saw together: a simulation in which nothing goes wrong proves nothing. */
+/* Counts over all schedules: a simulation in which nothing goes wrong proves nothing. */
 static struct {
         uint64_t n_done, n_unknown, n_failed, n_refused, n_waited, n_batched, n_reads, n_events;
 } seen;

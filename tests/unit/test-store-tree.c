@@ -21,7 +21,7 @@ static int compare_keys(const void *a, const void *b)
         return str_compare(entry_key(*(struct store_entry *const *)a), entry_key(*(struct store_entry *const *)b));
 }
 
-/* What present entries have. */
+/* The object of all entries that are present. */
 static char any_object;
 
 struct model {

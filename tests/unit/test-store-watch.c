@@ -211,7 +211,7 @@ TEST(a_slow_watcher_is_cut_off)
         }
         ASSERT_INT(next(&f, slow, &e), ERR_EXPIRED);
         ASSERT_INT(next(&f, slow, &e), ERR_EXPIRED);
-        /* What is there when it begins does not count: it was kept for that. */
+        /* Events that exist when the watch begins do not count against its limit: the history keeps them for new watches. */
         resumed = begin(&f, (struct watch_request) { .resource_version = STR("4") });
         for (int i = 0; i < 40; i++)
                 ASSERT_INT(next(&f, resumed, &e), 0);
@@ -532,7 +532,7 @@ TEST(only_those_who_care_are_told)
         }
 }
 
-/* Nothing that it cares for was lost, however much else has happened and been forgotten. */
+/* A watch loses no event that it selects, however many other events have happened and been forgotten. */
 TEST(a_quiet_watch_does_not_fall_behind)
 {
         struct store_options options = { .accepts_any_kind = true, .history_events = 5, .watch_bytes = 2000 };

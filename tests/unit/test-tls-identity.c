@@ -1,4 +1,5 @@
-/* What a server learns about a client from its certificate: over both HTTP versions, for good, wrong and missing certificates. */
+/* The identity of a client in its certificate, as a server reads it: over both HTTP versions, for good, wrong and missing
+ * certificates. */
 #include "test.h"
 
 #include "certs.h"

@@ -563,7 +563,7 @@ TEST(sequences_go_in_order_all_at_once)
         world_done(&w);
 }
 
-/* What a pipeline no longer wants is deleted, unless it is in use: the composite tells why it is still there. */
+/* A resource that a pipeline no longer wants is deleted, unless it is in use: then the composite tells why it is still there. */
 TEST(a_composed_resource_in_use_stays)
 {
         struct object_key key;

@@ -76,7 +76,7 @@ static void task_init(struct task *t, struct bench *b)
         completion_init(&t->finished, "job");
 }
 
-/* What is submitted in one turn of the loop. */
+/* The tasks that are submitted in one turn of the loop. */
 struct turn {
         struct bench *bench;
         struct task *tasks;

@@ -61,7 +61,7 @@ TEST(as_the_real_cli)
                 ASSERT(p.kind == cases[i].kind);
                 wanted = read_text(&a, arena_printf(&a, GOLDEN "%s.package.yaml", cases[i].name).p);
                 ASSERT_STR_CASE(cases[i].name, encode(&a, &p), wanted);
-                /* What was written is read again as the same. */
+                /* The written package reads back as the same. */
                 ASSERT_CASE(cases[i].name, xpkg_parse(&a, wanted, &again, &err) == 0 && xpkg_lint(&again, &err) == 0);
                 ASSERT_STR_CASE(cases[i].name, encode(&a, &again), wanted);
         }

@@ -72,7 +72,7 @@ TEST(documents_know_their_line)
         ASSERT_INT(yaml_stream_next(&s, &d, NULL), 0);
 }
 
-/* What NewYAMLOrJSONDecoder of apimachinery 0.35 gives, document by document. */
+/* The wanted documents are those of NewYAMLOrJSONDecoder of apimachinery 0.35. */
 TEST(reads_streams_as_apimachinery)
 {
         static const struct {

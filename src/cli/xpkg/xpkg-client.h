@@ -18,7 +18,7 @@ struct xpkg_client {
 int xpkg_client_init(struct xpkg_client *c, bool skips_verification, struct err *err);
 void xpkg_client_done(struct xpkg_client *c);
 
-/* What a command pushes; all is in the arena. */
+/* A push as the command line asks for it. Everything is in the arena. */
 struct xpkg_pushed {
         struct xpkg_image *images;
         size_t n;

@@ -50,7 +50,7 @@ static size_t count_composed(struct kind_run *r, const struct started *s, const 
         return composite ? composite_resource_refs(r->run->arena, &c, &refs) : 0;
 }
 
-/* What the dry run of a rollout found at one step. */
+/* The difference that the dry run of a rollout found at one step. */
 struct comparison {
         const struct step *step;
         const struct value *difference;

@@ -1,4 +1,4 @@
-/* What the controllers share. Private to this room. */
+/* State and functions that the controllers share. Private to this directory. */
 #pragma once
 
 #include "function-meters.h"

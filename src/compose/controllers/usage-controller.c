@@ -1,7 +1,7 @@
 /* Usages (docs/spec/engine 10): finds what is used and by whom, marks the used object, and ends with the user. The refusal of
  * deletes is a hook of the API, see protection.h.
  *
- * What is missing is followed: a usage whose objects do not exist yet runs again when they do. */
+ * A usage follows objects that do not exist yet, and runs again when they do. */
 #include "clock.h"
 #include "composite.h"
 #include "condition.h"

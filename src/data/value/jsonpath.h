@@ -17,8 +17,8 @@ struct jsonpath;
  * Limit: LIMIT_JSONPATH_BYTES of text. */
 int jsonpath_compile(struct arena *a, struct str text, struct jsonpath **ret, struct err *err);
 
-/* What the first action finds, in order, as borrowed values; they live as long as root, the path and the arena. Later actions are
- * evaluated for their errors alone. ERR_INVALID has the texts of client-go. ERR_LIMIT: more than max results, or more than
- * LIMIT_JSONPATH_STEPS values on the way. */
+/* Finds the results of the first action, in order, as borrowed values; they live as long as root, the path and the arena. Later
+ * actions are evaluated for their errors alone. ERR_INVALID has the texts of client-go. ERR_LIMIT: more than max results, or more
+ * than LIMIT_JSONPATH_STEPS values on the way. */
 int jsonpath_find(const struct jsonpath *p, struct arena *a, const struct value *root, size_t max,
                   const struct value *const **ret, size_t *ret_n, struct err *err);

@@ -195,7 +195,7 @@ static bool is_covered(struct held_rules held, const struct single_rule *s)
         return false;
 }
 
-/* What is called with each single rule that is not covered. */
+/* A search for missing rules: add is called with each single rule that the held rules do not cover. */
 struct missing {
         struct held_rules held;
         void (*add)(void *arg, const struct single_rule *s);

@@ -1,4 +1,4 @@
-/* Who may do what: role-based access control (docs/spec/apiserver 9.5).
+/* Role-based access control (docs/spec/apiserver 9.5): decides what each user may do.
  *
  * The rules are objects of the cluster itself: Roles, ClusterRoles and their bindings. An access keeps them compiled and reads
  * their changes by watches before it answers, so that a binding works for the request after the one that made it. system:masters may

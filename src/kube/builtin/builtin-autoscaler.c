@@ -290,7 +290,7 @@ static const struct value *json_names(struct arena *a, const struct value *v)
 
 /* --- Annotations --- */
 
-/* What stands in an annotation of v1: where it is in v2, and its text in v1. */
+/* The fields of v2 that v1 has as texts in annotations: the annotation in v1, and the place in v2. */
 enum kept {
         KEPT_METRICS,
         KEPT_CURRENT_METRICS,

@@ -10,7 +10,7 @@
 /* Fields of a type in JSON, so that a set of them is a word. */
 #define BUILTIN_MAX_FIELDS 64
 
-/* What a field holds, or each item of its list or map. */
+/* The type of a field, or of each item of its list or map. */
 enum builtin_base {
         BASE_STRING,
         BASE_BOOL,

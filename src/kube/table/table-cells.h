@@ -3,7 +3,7 @@
 
 #include "table.h"
 
-/* What a cell is made of. */
+/* The inputs from which a cell is made. */
 struct table_source {
         struct arena *arena;
         const struct value *object;

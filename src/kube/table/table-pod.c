@@ -60,7 +60,7 @@ static struct str ended_reason(struct arena *a, const struct value *terminated)
 
 /* --- Init containers --- */
 
-/* What an init container that has not finished keeps the pod from. Empty: nothing, it is done or runs beside the others. */
+/* The reason why an unfinished init container holds up the pod. Empty: the container is done, or runs beside the others. */
 static struct str init_obstacle(struct arena *a, const struct value *pod, const struct value *container, size_t i,
                                 struct pod_summary *p)
 {

@@ -11,7 +11,7 @@
 struct gt_exec;
 struct gt_template;
 
-/* What a failed execution was about, for a message to people: Go's error texts name types where people want values. */
+/* The place and the values of a failed execution, for a message to people: Go's error texts name types where people want values. */
 struct gt_mistake {
         const struct gt_template *template_of; /* NULL: the execution has not failed */
         size_t at;                             /* offset of the failed node in the template's text */

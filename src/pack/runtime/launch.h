@@ -1,4 +1,4 @@
-/* What to start, and how: made by the runtime, read by the process that becomes the program. */
+/* The program to start, and how to start it. The runtime makes a launch; the process that becomes the program reads it. */
 #pragma once
 
 #include "arena.h"

@@ -170,7 +170,7 @@ static void add_files(struct builder *b, bool is_insecure)
 
 /* --- The program --- */
 
-/* What one process may use where control groups set no limit: half of the memory that there is. */
+/* The memory that one process may use where control groups set no limit: half of the memory that there is. */
 static uint64_t data_limit(void)
 {
         struct sysinfo info;

@@ -1,4 +1,4 @@
-/* What this runtime uses of a DeploymentRuntimeConfig (docs/spec/packages 3.5). */
+/* The fields of a DeploymentRuntimeConfig that this runtime uses (docs/spec/packages 3.5). */
 #pragma once
 
 #include "err.h"

@@ -67,7 +67,7 @@ static int write_file(const char *path, struct str content, struct err *err)
         return 0;
 }
 
-/* What a resolver of names needs comes along with the host's network. */
+/* A program that shares the host's network gets the host's files that a resolver of names needs. Copies one of them. */
 static int copy_host_file(const char *path, struct err *err)
 {
         _cleanup_buf_ struct buf content = BUF_INIT(1u << 20);
@@ -316,7 +316,7 @@ int sandbox_keep_little(struct err *err)
 
         if (r >= 0)
                 r = set_capabilities(UINT64_C(1) << CAP_KILL, err);
-        /* Nobody may trace it or see its descriptors: it has the sockets to the host. */
+        /* No process may trace the first process or see its descriptors: it has the sockets to the host. */
         if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
                 r = err_set_errno(err, errno, "cannot hide the first process");
         return r;

@@ -60,7 +60,7 @@ struct log_row {
         struct str bytes;
 };
 
-/* What a row counts for, about. */
+/* The approximate size of a row in the database. */
 uint32_t log_row_bytes(const struct log_row *row);
 
 /* Creates an empty database; no file of that name exists. */

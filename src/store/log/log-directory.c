@@ -50,7 +50,7 @@ static bool is_ours(const char *path)
         return is_empty;
 }
 
-/* Nobody else may read the objects: there are Secrets among them. */
+/* Makes sure that only the owner can read the objects: there are Secrets among them. */
 static int make_private(const char *path, struct err *err)
 {
         struct stat st;

@@ -1,4 +1,4 @@
-/* What the files of the subject share. */
+/* Functions that the files of the subject share. */
 #pragma once
 
 #include "gt-func.h"

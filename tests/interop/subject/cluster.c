@@ -93,7 +93,7 @@ const struct value *run_own_kinds(struct arena *a, const struct value *c)
         return run_sequence(a, c, true);
 }
 
-/* What has to be installed for those: a List. */
+/* The CRDs that have to be installed for the own kinds: a List. */
 const struct value *run_own_kind_crds(struct arena *a, const struct value *c _unused_)
 {
         struct object_builder list;
