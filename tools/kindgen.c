@@ -3,6 +3,7 @@
  * only of kinds it needs; the input is our own, so anything unexpected ends it with a message. */
 #include "buf.h"
 #include "json.h"
+#include "rare-fields.h"
 #include "str-list.h"
 #include "yaml.h"
 
@@ -43,16 +44,48 @@ static void write_literal(FILE *out, struct str s)
         fputs("\"), ", out);
 }
 
+static const struct value *without_rare_fields(struct arena *a, const struct value *openapi)
+{
+        const struct value *properties = value_get(openapi, STR("properties")),
+                           *spec = value_get(properties, STR("spec"));
+        const struct value *fields = value_get(spec, STR("properties")), *rest = fields;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
+                rest = value_is_object(rest) ? value_without(a, rest, rare_fields[i]) : rest;
+        if (rest == fields)
+                return openapi;
+        spec = value_with(a, spec, STR("properties"), rest);
+        return value_with(a, openapi, STR("properties"), value_with(a, properties, STR("spec"), spec));
+}
+
+/* The spec of the CRD with schemas that have no rare fields. */
+static const struct value *common_spec(struct arena *a, const struct value *spec)
+{
+        const struct value *versions = value_get(spec, STR("versions"));
+
+        for (size_t i = 0; i < value_count(versions); i++) {
+                const struct value *version = value_item(versions, i), *schema = value_get(version, STR("schema"));
+                const struct value *openapi = value_get(schema, STR("openAPIV3Schema"));
+
+                if (!openapi)
+                        continue;
+                schema = value_with(a, schema, STR("openAPIV3Schema"), without_rare_fields(a, openapi));
+                versions = value_with_item(a, versions, i, value_with(a, version, STR("schema"), schema));
+        }
+        return value_with(a, spec, STR("versions"), versions);
+}
+
 static void write_kind(FILE *out, struct arena *a, const char *file, const struct member *kind)
 {
         const struct value *versions = value_get(&kind->value, STR("versions"));
         struct str_list names;
-        struct str json;
+        struct str json, common;
 
         str_list_init(&names, a);
         VALUE_FOREACH_ITEM (version, versions)
                 str_list_add(&names, value_str(value_get(version, STR("name"))));
-        if (names.n == 0 || json_to_str(a, &kind->value, 0, &json, NULL) < 0)
+        if (names.n == 0 || json_to_str(a, &kind->value, 0, &json, NULL) < 0 ||
+            json_to_str(a, common_spec(a, &kind->value), 0, &common, NULL) < 0)
                 die(file, "a kind without versions, or that cannot be written");
         fputs("{ ", out);
         write_literal(out, kind->key);
@@ -60,6 +93,7 @@ static void write_kind(FILE *out, struct arena *a, const char *file, const struc
         write_literal(out, value_str(value_find(&kind->value, "names", "kind")));
         write_literal(out, str_list_join(&names, STR(" ")));
         write_literal(out, json);
+        write_literal(out, str_equal(json, common) ? STR("") : common);
         fputs("},\n", out);
 }
 

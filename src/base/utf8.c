@@ -1,17 +1,14 @@
 #include "utf8.h"
 
 /* The valid range of the second byte depends on the first byte; later bytes are 0x80..0xBF. */
-uint32_t utf8_decode(struct str s, size_t *ret_width)
+uint32_t utf8_decode_beyond_ascii(struct str s, size_t *ret_width)
 {
         const unsigned char *p = (const unsigned char *)s.p;
         unsigned char low = 0x80, high = 0xBF;
         uint32_t rune;
         size_t width;
 
-        assert(s.n > 0);
         *ret_width = 1;
-        if (p[0] < 0x80)
-                return p[0];
         if (p[0] < 0xC2 || p[0] > 0xF4)
                 return RUNE_ERROR;
         if (p[0] < 0xE0) {

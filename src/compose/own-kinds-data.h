@@ -9,6 +9,7 @@ struct own_kind_data {
         struct str kind;
         struct str versions; /* `v1 v2alpha1`; the first is the stored one */
         struct str spec;     /* JSON: the spec of the CRD; a version without a schema uses the schema of the first */
+        struct str common;   /* the same without rare-fields.h; "": it has none of them */
 };
 
 extern const struct own_kind_data own_kinds_data[];

@@ -6,6 +6,7 @@
 #include "own-kinds-data.h"
 #include "owner.h"
 #include "prepare.h"
+#include "rare-fields.h"
 
 #include <pthread.h>
 
@@ -49,11 +50,11 @@ bool own_kind_known(struct gvk gvk)
 
 /* --- Reading the generated data --- */
 
-static const struct value *read_spec(struct arena *a, const struct own_kind_data *k)
+static const struct value *read_spec(struct arena *a, struct str text)
 {
         static const struct json_read_options options = { .borrows_text = true };
         const struct value *spec = NULL;
-        int r = json_parse(a, k->spec, &options, &spec, NULL);
+        int r = json_parse(a, text, &options, &spec, NULL);
 
         assert(r == 0);
         return spec;
@@ -86,7 +87,7 @@ const struct value *own_kind_crd(struct arena *a, size_t i)
                 k++;
         if (!k->crd.p)
                 return NULL;
-        spec = read_spec(a, k);
+        spec = read_spec(a, k->spec);
         spec = value_with(a, spec, STR("versions"), fill_schemas(a, value_get(spec, STR("versions"))));
         object_builder_init(&metadata, a, 1);
         object_builder_add(&metadata, STR("name"), value_of_str(k->crd));
@@ -98,12 +99,6 @@ const struct value *own_kind_crd(struct arena *a, size_t i)
         return value_put(a, object_builder_finish(&crd));
 }
 
-/* Members of spec that only mode Resources uses. Few objects have them, and their schemas take most of the time to compile. An
- * object without them is checked with a schema without them. */
-static const struct str rare_fields[] = {
-        STR_INIT("resources"), STR_INIT("to"), STR_INIT("patchSets"), STR_INIT("environment"), STR_INIT("functions"),
-};
-
 static bool has_rare_fields(const struct value *object)
 {
         const struct value *spec = value_get(object, STR("spec"));
@@ -112,20 +107,6 @@ static bool has_rare_fields(const struct value *object)
                 if (value_get(spec, rare_fields[i]))
                         return true;
         return false;
-}
-
-static const struct value *without_rare_fields(struct arena *a, const struct value *openapi)
-{
-        const struct value *properties = value_get(openapi, STR("properties")),
-                           *spec = value_get(properties, STR("spec"));
-        const struct value *fields = value_get(spec, STR("properties")), *rest = fields;
-
-        for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
-                rest = value_is_object(rest) ? value_without(a, rest, rare_fields[i]) : rest;
-        if (rest == fields)
-                return openapi;
-        spec = value_with(a, spec, STR("properties"), rest);
-        return value_with(a, openapi, STR("properties"), value_with(a, properties, STR("spec"), spec));
 }
 
 static struct schema *compile(const struct own_kind_data *k, size_t version, bool is_whole)
@@ -138,10 +119,8 @@ static struct schema *compile(const struct own_kind_data *k, size_t version, boo
 
         arena_init(&scratch, "own kinds", 0);
         field_errors_init(&errors, &scratch);
-        versions = value_get(read_spec(&scratch, k), STR("versions"));
+        versions = value_get(read_spec(&scratch, is_whole || !k->common.n ? k->spec : k->common), STR("versions"));
         openapi = value_get(schema_of_version(versions, version), STR("openAPIV3Schema"));
-        if (!is_whole)
-                openapi = without_rare_fields(&scratch, openapi);
         r = schema_compile(openapi, STR(""), &schema, &errors);
         assert(r == 0);
         arena_done(&scratch);

@@ -35,7 +35,7 @@ static const struct value *object_of(const char *type, const char *spec)
         return value_put(&arena, object_builder_finish(&b));
 }
 
-/* What is wrong, as `FIELD: TEXT` joined by `; `. */
+/* The errors of the object, as `FIELD: TEXT` joined by `; `. */
 static const char *judge_value(const struct value *object, const struct value *old)
 {
         struct field_errors errors;
@@ -134,7 +134,7 @@ static const struct {
           NULL,
           "spec.pipeline[0].requirements.requiredResources[0]: Invalid value: name and matchLabels are mutually "
           "exclusive" },
-        /* What only we know of steps */
+        /* Fields of steps that only we know */
         { COMPOSITION, WITH("allowedExtraResources: [{apiVersion: v1, kind: K}]"), NULL, "" },
         { COMPOSITION, WITH("allowedExtraResources: [{apiVersion: v1, kind: K, name: a, matchName: b}]"), NULL,
           "spec.pipeline[0].allowedExtraResources[0]: Invalid value: name and matchName are the same and mutually "
@@ -550,7 +550,7 @@ TEST(a_definition_has_two_forms)
         ASSERT_STR(value_str(value_find(legacy, "spec", "scope")), STR("LegacyCluster"));
         v2 = value_with(&arena, legacy, STR("apiVersion"),
                         value_put(&arena, value_of_literal("apiextensions.crossplane.io/v2")));
-        /* What v2 would refuse is forgiven while it does not change. */
+        /* A spec that v2 would refuse causes only a warning while it does not change. */
         p.warnings.n = 0;
         write_object(&p, WRITE_UPDATE, meta_with_label(&arena, v2, STR("a"), STR("b")), "");
         ASSERT_STR(str_list_join(&p.warnings, STR("; ")),
@@ -591,7 +591,7 @@ TEST(fields_for_suggestions)
         end();
 }
 
-/* Whatever of them is in the tree to be read, run or compared with. */
+/* All objects of our own kinds in the tree are valid: those to be read, to be run and to be compared with. */
 TEST(examples_are_good)
 {
         static const char *const places[] = {

@@ -22,16 +22,14 @@ static bool is_blank_or_end(struct str rest)
 
 static bool is_indicator(struct str rest, bool is_first, bool follows_blank)
 {
-        bool is_followed_by_blank = is_blank_or_end(str_skip(rest, 1));
-
         switch (rest.p[0]) {
         case '#':
                 return is_first || follows_blank;
         case ':':
-                return is_followed_by_blank;
+                return is_blank_or_end(str_skip(rest, 1));
         case '?':
         case '-':
-                return is_first && is_followed_by_blank;
+                return is_first && is_blank_or_end(str_skip(rest, 1));
         case ',':
         case '[':
         case ']':
