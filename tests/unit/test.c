@@ -17,9 +17,12 @@ static pthread_t main_thread;
 #ifdef __SANITIZE_THREAD__
 /* libuv closes files by syscall(), where ThreadSanitizer does not see it. It would then take another thread's next file of the same
  * number for the closed one and report a race between the two. Closes go through close() here, which it does see. */
+typedef long syscall_function(long number, ...);
+
 long syscall(long number, ...)
 {
-        static long (*_Atomic real)(long number, ...);
+        static _Atomic(syscall_function *) real;
+        syscall_function *f = real; /* gcc reads an atomic pointer that is called directly without an atomic load */
         long a[6];
         va_list arguments;
 
@@ -29,9 +32,9 @@ long syscall(long number, ...)
         va_end(arguments);
         if (number == SYS_close)
                 return close((int)a[0]);
-        if (!real)
-                real = (long (*)(long number, ...))dlsym(RTLD_NEXT, "syscall");
-        return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+        if (!f)
+                real = f = (syscall_function *)dlsym(RTLD_NEXT, "syscall");
+        return f(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 #endif
 
