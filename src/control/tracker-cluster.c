@@ -63,9 +63,9 @@ static void release_kind(struct tracked_kind *k)
         k->n_notes--;
 }
 
-/* The run has read this version. Read a second time, a newer version is not known to what the run decided after the first time, unless
- * the run wrote it: its event is news. If the version is older than the event that caused the run, the read was late: another run
- * reads again. */
+/* Notes that the run has read this version. The first read in a run counts, because the run decides after it; the event of a newer
+ * version that a second read returns is news, unless the run wrote that version. A version older than the event that caused the run
+ * means that the read was late: another run reads again. */
 static void saw(struct tracked_run *r, struct note *n, uint64_t version)
 {
         if (n->read_generation != r->generation || version == n->own)
