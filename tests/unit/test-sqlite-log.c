@@ -6,7 +6,9 @@
 #include "log.h"
 #include "random.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 static struct gvk secret_gvk(void)
@@ -92,6 +94,63 @@ TEST(a_directory_belongs_to_one_process)
         snprintf(pid, sizeof(pid), "process %d", (int)getpid());
         ASSERT(says(&d, d.directory) && says(&d, pid));
         durable_reopen(&d);
+}
+
+/* A process that has the lock for a while; returns when it has it. */
+static pid_t start_holder(const char *path, unsigned ms)
+{
+        int fds[2];
+        char c;
+        pid_t pid;
+
+        ASSERT(pipe(fds) == 0);
+        pid = fork();
+        ASSERT(pid >= 0);
+        if (pid == 0) {
+                int fd = open(path, O_RDWR | O_CLOEXEC);
+
+                if (fd < 0 || flock(fd, LOCK_EX) < 0 || write(fds[1], "x", 1) != 1)
+                        _exit(1);
+                usleep(ms * 1000);
+                _exit(0);
+        }
+        ASSERT(read(fds[0], &c, 1) == 1);
+        close(fds[0]);
+        close(fds[1]);
+        return pid;
+}
+
+static void name_in_lock(const char *path, pid_t pid)
+{
+        char line[65];
+        int n = snprintf(line, sizeof(line), "pid %d version 0", (int)pid);
+
+        memset(line + n, ' ', sizeof(line) - (size_t)n);
+        line[63] = '\n';
+        write_file(path, line, 64);
+}
+
+/* A child that a killed process was about to start has its files open for a moment. */
+TEST(children_of_a_process_that_was_killed_are_waited_for)
+{
+        _cleanup_durable_ struct durable d;
+        char text[32];
+        pid_t gone, holder;
+
+        durable_init(&d);
+        durable_close(&d);
+        gone = fork();
+        if (gone == 0)
+                _exit(0);
+        ASSERT(waitpid(gone, NULL, 0) == gone);
+        holder = start_holder(durable_file(&d, "lock"), 300);
+        name_in_lock(durable_file(&d, "lock"), holder);
+        ASSERT_INT(durable_try_open(&d), ERR_EXISTS);
+        snprintf(text, sizeof(text), "process %d", (int)holder);
+        ASSERT(says(&d, text));
+        name_in_lock(durable_file(&d, "lock"), gone);
+        durable_open(&d);
+        ASSERT(waitpid(holder, NULL, 0) == holder);
 }
 
 TEST(a_newer_format_is_refused)

@@ -1,15 +1,20 @@
 #include "log-directory.h"
 
 #include "buf.h"
+#include "park.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #define LOCK_LINE_BYTES 64
+
+/* How long the children of a process that has ended may keep its lock. */
+#define GONE_MS 5000
 
 char *log_directory_file(const char *directory, const char *name)
 {
@@ -108,25 +113,44 @@ void log_directory_acknowledge(struct log_directory *d, uint64_t version)
         (void)n;
 }
 
+/* Whether the process that the file names has ended. A child that it forked may still have the lock, until the child executes its own
+ * program or ends. */
+static bool is_gone(unsigned long pid)
+{
+        return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* 0, ERR_EXISTS if another process has the lock, ERR_SYSTEM. */
+static int try_lock(struct log_directory *d, unsigned long *ret_pid)
+{
+        read_line(d->lock_fd, ret_pid, &d->acknowledged);
+        if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0)
+                return errno == EWOULDBLOCK ? ERR_EXISTS : ERR_SYSTEM;
+        read_line(d->lock_fd, ret_pid, &d->acknowledged);
+        log_directory_acknowledge(d, d->acknowledged);
+        return 0;
+}
+
 static int take_lock(struct log_directory *d, struct err *err)
 {
         _cleanup_free_ char *path = log_directory_file(d->path, "lock");
+        struct deadline end = deadline_after_ms(GONE_MS);
         unsigned long pid;
+        int r;
 
         d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (d->lock_fd < 0)
                 return err_set_errno(err, errno, "cannot open %s", path);
-        read_line(d->lock_fd, &pid, &d->acknowledged);
-        if (flock(d->lock_fd, LOCK_EX | LOCK_NB) == 0) {
-                read_line(d->lock_fd, &pid, &d->acknowledged);
-                log_directory_acknowledge(d, d->acknowledged);
-                return 0;
-        }
-        if (errno != EWOULDBLOCK)
+        while ((r = try_lock(d, &pid)) == ERR_EXISTS && is_gone(pid) && !deadline_has_passed(end))
+                thread_sleep(deadline_after_ms(10), NULL);
+        if (r == ERR_SYSTEM)
                 return err_set_errno(err, errno, "cannot lock %s", path);
-        if (pid == 0)
+        if (r == ERR_EXISTS && (pid == 0 || is_gone(pid)))
                 return err_set(err, ERR_EXISTS, "directory %s is in use by another process", d->path);
-        return err_set(err, ERR_EXISTS, "directory %s is in use by process %lu: stop that process first", d->path, pid);
+        if (r == ERR_EXISTS)
+                return err_set(err, ERR_EXISTS, "directory %s is in use by process %lu: stop that process first",
+                               d->path, pid);
+        return 0;
 }
 
 int log_directory_open(const char *path, bool creates, struct log_directory *ret, struct err *err)

@@ -17,7 +17,8 @@ struct log_directory {
         uint64_t acknowledged; /* as the file told when it was opened; 0: unknown */
 };
 
-/* Takes the directory for this process; creates it (0700) when `creates`. The error names the directory and the process that has it. */
+/* Takes the directory for this process; creates it (0700) when `creates`. The error names the directory and the process that has it. If
+ * that process has ended and a child of it still has the lock, waits for that. */
 int log_directory_open(const char *path, bool creates, struct log_directory *ret, struct err *err);
 void log_directory_close(struct log_directory *d); /* a zeroed or failed one is fine */
 
