@@ -143,7 +143,7 @@ void log_rows_add(struct log_rows *r, const struct live_row *row)
 {
         struct live_row *older;
 
-        if (4 * (r->n + 1) > 3 * r->n_places)
+        if (8 * (r->n + 1) > 7 * r->n_places)
                 grow(r);
         r->p[find_place(r, row->version)] = *row;
         r->n++;
