@@ -170,47 +170,121 @@ TEST(a_newer_format_is_refused)
 /* --- Bounds --- */
 
 /* Constant writes to a few of many objects: file and WAL stay within a few times of what is needed. */
-TEST(file_and_wal_stay_bounded)
+/* Writes about 1200 KB of rows to few names. *ret_file and *ret_wal are the most bytes that the files had meanwhile. */
+static void write_much(struct durable *d, uint64_t *ret_file, uint64_t *ret_wal)
 {
-        _cleanup_durable_ struct durable d;
         struct sqlite_log_sizes sizes;
-        uint64_t most_file = 0, most_wal = 0, row_bytes = 0;
-        struct str before;
+        uint64_t most_file = 0, most_wal = 0;
         char name[16];
 
-        durable_prepare(&d);
-        d.log_options =
-                (struct sqlite_log_options) { .history_events = 50, .garbage_bytes = 64 << 10, .wal_bytes = 1 << 20 };
-        durable_open(&d);
         for (int i = 0; i < 100; i++) {
                 snprintf(name, sizeof(name), "o%d", i);
-                make(&d.f, name);
-                set_text(&d.f, name, i, 1000);
+                make(&d->f, name);
+                set_text(&d->f, name, i, 1000);
         }
         for (int i = 0; i < 1200; i++) {
                 snprintf(name, sizeof(name), "o%d", i * 7 % 10);
-                set_text(&d.f, name, i, 1000);
+                set_text(&d->f, name, i, 1000);
                 if (i % 50 == 0) {
-                        MUST(&d.f, delete_with(&d.f, key_of(widget_gvk(), "default", "o99"), PROPAGATE_UNSET));
-                        make(&d.f, "o99");
+                        MUST(&d->f, delete_with(&d->f, key_of(widget_gvk(), "default", "o99"), PROPAGATE_UNSET));
+                        make(&d->f, "o99");
                 }
                 if (i % 100 == 0)
-                        arena_reset(&d.f.arena), str_list_init(&d.f.warnings, &d.f.arena);
-                sqlite_log_sizes(d.log, &sizes);
+                        arena_reset(&d->f.arena), str_list_init(&d->f.warnings, &d->f.arena);
+                sqlite_log_sizes(d->log, &sizes);
                 most_file = MAX(most_file, sizes.file_bytes);
                 most_wal = MAX(most_wal, sizes.wal_bytes);
-                row_bytes += 1000;
         }
-        printf("# %llu KB written; file %llu KB, WAL %llu KB, rows %llu KB, garbage %llu KB\n",
-               (unsigned long long)row_bytes >> 10, (unsigned long long)most_file >> 10,
+        printf("# file %llu KB, WAL %llu KB, rows %llu KB, garbage %llu KB\n", (unsigned long long)most_file >> 10,
                (unsigned long long)most_wal >> 10, (unsigned long long)sizes.row_bytes >> 10,
                (unsigned long long)sizes.garbage_bytes >> 10);
-        ASSERT(most_file < 1 << 20);
-        ASSERT(most_wal < 5 << 20);
         ASSERT(sizes.version - sizes.floor <= 50);
+        *ret_file = most_file;
+        *ret_wal = most_wal;
+}
+
+static const struct sqlite_log_options small_log = { .history_events = 50,
+                                                     .garbage_bytes = 64 << 10,
+                                                     .wal_bytes = 1 << 20 };
+
+TEST(file_and_wal_stay_bounded)
+{
+        _cleanup_durable_ struct durable d;
+        uint64_t file, wal;
+        struct str before;
+
+        durable_prepare(&d);
+        d.log_options = small_log;
+        durable_open(&d);
+        write_much(&d, &file, &wal);
+        ASSERT(file < 1 << 20);
+        ASSERT(wal < 5 << 20);
         before = dump(&d.f);
         durable_reopen(&d);
         ASSERT_STR(dump(&d.f), before);
+}
+
+/* A VFS in which copies of the WAL are busy if another connection writes a commit within 20 ms. In SQLite they are busy for the moment in
+ * which that connection writes the header of the shared index. */
+static struct {
+        sqlite3_vfs vfs, *real;
+        sqlite3_io_methods methods;
+        const sqlite3_io_methods *real_methods;
+        _Atomic bool is_writing;
+        _Atomic unsigned n_busy;
+} busy;
+
+static int busy_lock(sqlite3_file *f, int offset, int n, int flags)
+{
+        enum { WRITE_LOCK, CHECKPOINT_LOCK };
+        int r;
+
+        if (offset == CHECKPOINT_LOCK && n == 1 && flags & SQLITE_SHM_LOCK) {
+                for (int i = 0; i < 20 && !busy.is_writing; i++)
+                        thread_sleep(deadline_after_ms(1), NULL);
+                if (busy.is_writing) {
+                        busy.n_busy++;
+                        return SQLITE_BUSY;
+                }
+        }
+        if (offset == WRITE_LOCK && flags & SQLITE_SHM_UNLOCK)
+                busy.is_writing = false;
+        r = busy.real_methods->xShmLock(f, offset, n, flags);
+        if (offset == WRITE_LOCK && flags & SQLITE_SHM_LOCK && r == SQLITE_OK)
+                busy.is_writing = true;
+        return r;
+}
+
+static int busy_open(sqlite3_vfs *vfs _unused_, const char *path, sqlite3_file *f, int flags, int *ret_flags)
+{
+        int r = busy.real->xOpen(busy.real, path, f, flags, ret_flags);
+
+        if (r != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
+                return r;
+        busy.real_methods = f->pMethods;
+        busy.methods = *f->pMethods;
+        busy.methods.xShmLock = busy_lock;
+        f->pMethods = &busy.methods;
+        return SQLITE_OK;
+}
+
+TEST(a_wal_stays_bounded_while_copies_are_busy)
+{
+        _cleanup_durable_ struct durable d;
+        uint64_t file, wal;
+
+        busy.real = sqlite3_vfs_find(NULL);
+        busy.vfs = *busy.real;
+        busy.vfs.zName = "busy";
+        busy.vfs.xOpen = busy_open;
+        sqlite3_vfs_register(&busy.vfs, 0);
+        durable_prepare(&d);
+        d.log_options = small_log;
+        d.log_options.vfs = "busy";
+        durable_open(&d);
+        write_much(&d, &file, &wal);
+        ASSERT(wal < 5 << 20);
+        ASSERT(busy.n_busy > 0);
 }
 
 /* Random writes to few names, with hardly any history and no tolerance for garbage, so that rows move all the time; opened again after

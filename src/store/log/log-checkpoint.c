@@ -60,7 +60,7 @@ static int copy_rest(struct sqlite_log *l, int mode)
         if (rc != SQLITE_OK)
                 return rc;
         mutex_lock(&l->mutex);
-        l->wal_frames = l->copied_frames = 0;
+        l->wal_frames = l->tried_frames = 0;
         l->is_blocked = false;
         grant_room(l);
         if (mode == SQLITE_CHECKPOINT_TRUNCATE)
@@ -69,19 +69,31 @@ static int copy_rest(struct sqlite_log *l, int mode)
         return SQLITE_OK;
 }
 
-static int run_checkpoint(struct sqlite_log *l, bool truncates)
+/* Copies frames while appends go on. *ret_bytes is the size of the WAL. */
+static int copy_most(struct sqlite_log *l, size_t *ret_bytes)
 {
-        int frames = 0, copied = 0, rc = SQLITE_OK;
+        int frames = -1, copied = -1, rc = SQLITE_OK;
 
-        for (int i = 0; i < PASSES && rc == SQLITE_OK; i++) {
+        for (int i = 0; i < PASSES; i++) {
                 rc = copy(l, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
-                if (frames - copied <= FEW_FRAMES || (size_t)MAX(frames, 0) * FRAME_BYTES > 2 * l->options.wal_bytes)
+                if (rc != SQLITE_OK || frames - copied <= FEW_FRAMES ||
+                    (size_t)MAX(frames, 0) * FRAME_BYTES > 2 * l->options.wal_bytes)
                         break;
         }
         mutex_lock(&l->mutex);
-        l->copied_frames = copied > 0 ? (uint64_t)copied : 0;
+        l->tried_frames = frames < 0 ? l->wal_frames : (uint64_t)frames;
+        *ret_bytes = l->tried_frames * FRAME_BYTES;
         mutex_unlock(&l->mutex);
-        if (rc != SQLITE_OK || (!truncates && (size_t)MAX(frames, 0) * FRAME_BYTES <= l->options.wal_bytes))
+        /* A commit that is about to end makes this busy for a moment. Only the copy with the turn shows that a reader needs the WAL. */
+        return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
+}
+
+static int run_checkpoint(struct sqlite_log *l, bool truncates)
+{
+        size_t wal_bytes;
+        int rc = copy_most(l, &wal_bytes);
+
+        if (rc != SQLITE_OK || (!truncates && wal_bytes <= l->options.wal_bytes))
                 return rc;
         semaphore_acquire(&l->turn, DEADLINE_NONE, NULL);
         rc = copy_rest(l, truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART);
@@ -92,8 +104,8 @@ static int run_checkpoint(struct sqlite_log *l, bool truncates)
 /* Under the mutex. */
 static bool has_work(const struct sqlite_log *l)
 {
-        return (l->wal_frames > l->copied_frames &&
-                (l->wal_frames - l->copied_frames) * FRAME_BYTES > l->options.wal_bytes / STEPS_OF_WAL) ||
+        return (l->wal_frames > l->tried_frames &&
+                (l->wal_frames - l->tried_frames) * FRAME_BYTES > l->options.wal_bytes / STEPS_OF_WAL) ||
                (l->n_erased != l->n_cleared && deadline_has_passed(l->erase_by));
 }
 
@@ -185,8 +197,8 @@ static int on_commit(void *arg, sqlite3 *db _unused_, const char *name _unused_,
 
         mutex_lock(&l->mutex);
         l->wal_frames = (uint64_t)n_frames;
-        if (l->copied_frames > l->wal_frames) /* the WAL has begun again */
-                l->copied_frames = 0;
+        if (l->tried_frames > l->wal_frames) /* the WAL has begun again */
+                l->tried_frames = 0;
         mutex_unlock(&l->mutex);
         return SQLITE_OK;
 }

@@ -21,12 +21,12 @@ struct sqlite_log {
         uint64_t head; /* seq of the first row */
         uint64_t next; /* seq of the next row */
 
-        struct mutex mutex;     /* guards the rest */
-        struct err failure;     /* after it, nothing is written */
-        uint64_t wal_frames;    /* in the WAL after the last commit */
-        uint64_t copied_frames; /* of those, in the database */
-        uint64_t n_erased;      /* commits that erased Secrets */
-        uint64_t n_cleared;     /* of those, gone from the WAL */
+        struct mutex mutex;    /* guards the rest */
+        struct err failure;    /* after it, nothing is written */
+        uint64_t wal_frames;   /* in the WAL after the last commit */
+        uint64_t tried_frames; /* of those, in the WAL at the last try to copy them */
+        uint64_t n_erased;     /* commits that erased Secrets */
+        uint64_t n_cleared;    /* of those, gone from the WAL */
         struct deadline erase_by;
         bool is_closed;
         struct waiters waiters; /* the checkpoint thread */
