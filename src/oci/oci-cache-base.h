@@ -21,3 +21,7 @@ int oci_cache_write(int directory, const char *name, struct str text, struct err
 
 /* The whole file in the arena; -1 if it cannot be read. */
 int oci_cache_read(struct arena *a, int directory, const char *name, struct str *ret);
+
+/* Whether the open file still has this name. The answer stays true for a caller that holds the file's lock: a download is moved or
+ * removed only under that lock. */
+bool oci_cache_is_at(struct oci_cache *c, const char *name, int fd);

@@ -137,7 +137,7 @@ static int remove_candidate(struct oci_cache *c, const struct candidate *candida
 
         if (!candidate->is_image) {
                 fd = openat(c->directory, candidate->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-                if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+                if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !oci_cache_is_at(c, candidate->path, fd))
                         return 0; /* it is gone, or on its way */
                 unlinkat(c->directory, candidate->path, 0);
                 return 1;

@@ -75,8 +75,9 @@ static int load(struct oci_image *i, int directory, struct err *err)
         return oci_config_parse(&i->arena, json, &i->config, err);
 }
 
-/* 1 with the image, 0 if it is not there. */
-static int open_image(struct oci_cache *c, struct str digest, struct oci_image **ret, struct err *err)
+/* 1 with the image, 0 if it is not there. The caller holds the lock of the cache, so that no collection removes the image before it is
+ * locked. */
+static int open_locked(struct oci_cache *c, struct str digest, struct oci_image **ret, struct err *err)
 {
         _cleanup_(oci_image_unrefp)
         struct oci_image *i = xcalloc(1, sizeof(*i));
@@ -90,14 +91,24 @@ static int open_image(struct oci_cache *c, struct str digest, struct oci_image *
         snprintf(name, sizeof(name), "images/%.*s", STR_ARG(oci_digest_hex(digest)));
         i->digest = arena_copy(&i->arena, digest);
         i->path = arena_printf(&i->arena, "%s/%s/root", c->path, name);
-        oci_cache_lock(c); /* so that no collection removes it before it is locked */
         directory = openat(c->directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        r = directory < 0 ? 0 : load(i, directory, err);
-        oci_cache_unlock(c);
-        if (directory < 0 || r < 0)
+        if (directory < 0)
+                return 0;
+        r = load(i, directory, err);
+        if (r < 0)
                 return r;
         *ret = TAKE(i);
         return 1;
+}
+
+static int open_image(struct oci_cache *c, struct str digest, struct oci_image **ret, struct err *err)
+{
+        int r;
+
+        oci_cache_lock(c);
+        r = open_locked(c, digest, ret, err);
+        oci_cache_unlock(c);
+        return r;
 }
 
 /* Unpacking */
@@ -183,22 +194,21 @@ static int fill(const struct source *s, struct arena *a, int directory, struct s
         return r < 0 ? r : write_files(s, a, directory, config, n_bytes, err);
 }
 
-/* Moves the finished image to its place. Another process may have been faster: then ours goes. */
-static int publish(struct oci_cache *c, const char *beside, int directory, struct str digest, int *ret_use,
-                   struct err *err)
+/* Moves the finished image to its place and opens it. Another process may have been faster: then ours goes, and that one is opened. */
+static int publish(struct oci_cache *c, const char *beside, struct str digest, struct oci_image **ret, struct err *err)
 {
-        int use = openat(directory, "use", O_RDWR | O_CLOEXEC | O_NOFOLLOW), r = 0;
         char name[80];
-
-        if (use < 0 || flock(use, LOCK_SH) < 0)
-                r = err_set_errno(err, errno, "cannot lock an image");
+        int r = 0;
 
         snprintf(name, sizeof(name), "images/%.*s", STR_ARG(oci_digest_hex(digest)));
         oci_cache_lock(c);
-        if (r >= 0 && renameat(c->directory, beside, c->directory, name) < 0 && errno != ENOTEMPTY && errno != EEXIST)
+        if (renameat(c->directory, beside, c->directory, name) < 0 && errno != ENOTEMPTY && errno != EEXIST)
                 r = err_set_errno(err, errno, "cannot move an image to its place");
+        if (r == 0)
+                r = open_locked(c, digest, ret, err);
+        if (r == 0) /* only another program can have taken it */
+                r = err_set_errno(err, errno, "cannot open an image of the cache");
         oci_cache_unlock(c);
-        *ret_use = use;
         return r;
 }
 
@@ -271,8 +281,7 @@ static int new_directory(struct oci_cache *c, const char *name, struct err *err)
         return r < 0 ? r : fd;
 }
 
-/* *ret_use is a lock on the image: as long as it is open, no collection takes the image. */
-static int unpack_image(struct source *s, int *ret_use, struct err *err)
+static int unpack_image(struct source *s, struct oci_image **ret, struct err *err)
 {
         static _Atomic unsigned counter;
         struct oci_cache *c = s->cache;
@@ -294,7 +303,7 @@ static int unpack_image(struct source *s, int *ret_use, struct err *err)
                 return directory;
         r = fill(s, &a, directory, config, err);
         if (r >= 0)
-                r = publish(c, beside, directory, s->fetched->digest, ret_use, err);
+                r = publish(c, beside, s->fetched->digest, ret, err);
         (void)oci_remove_tree(c->directory, beside, NULL);
         return r;
 }
@@ -304,16 +313,8 @@ static int obtain(struct source *s, struct oci_image **ret, struct err *err)
 {
         int r = open_image(s->cache, s->fetched->digest, ret, err);
 
-        for (int attempt = 0; r == 0 && attempt < 3; attempt++) {
-                _cleanup_close_ int use = -1;
-
-                r = unpack_image(s, &use, err);
-                if (r < 0)
-                        return r;
-                r = open_image(s->cache, s->fetched->digest, ret, err);
-        }
-        if (r == 0) /* a collection took it each time */
-                return err_set(err, ERR_FAILED, "it does not stay in the cache: the cache's limit is too small");
+        if (r == 0)
+                r = unpack_image(s, ret, err);
         return r < 0 ? r : 0;
 }
 

@@ -230,11 +230,11 @@ static int lock_partial(int fd, struct oci_wait wait, struct err *err)
         return 0;
 }
 
-static bool is_still_there(int directory, const char *name, int fd)
+bool oci_cache_is_at(struct oci_cache *c, const char *name, int fd)
 {
         struct stat one, two;
 
-        return fstat(fd, &one) == 0 && fstatat(directory, name, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
+        return fstat(fd, &one) == 0 && fstatat(c->directory, name, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
                one.st_ino == two.st_ino;
 }
 
@@ -255,7 +255,7 @@ static int download(struct oci_cache *c, struct oci_client *client, const struct
         if (r < 0)
                 return r;
         /* Another process may have finished it while we waited. */
-        if (!is_still_there(c->directory, partial, fd))
+        if (!oci_cache_is_at(c, partial, fd))
                 return 1;
         r = oci_pull_blob(client, ref, blob, fd, wait, err);
         if (r < 0)

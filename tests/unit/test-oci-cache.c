@@ -228,20 +228,21 @@ struct puller {
         struct oci_reference ref;
         struct oci_cache *cache; /* its own, as another process has */
         struct thread *thread;
-        int n_bad;
+        struct err err; /* the first, if something went wrong */
 };
 
 static void run_puller(void *arg)
 {
         struct puller *p = arg;
 
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 10 && p->err.code == 0; i++) {
                 struct oci_image *image = NULL;
                 struct stat st;
 
-                if (oci_cache_image(p->cache, p->scene->client, &p->ref, &platform, OCI_WAIT_NONE, &image, NULL) < 0 ||
+                if (oci_cache_image(p->cache, p->scene->client, &p->ref, &platform, OCI_WAIT_NONE, &image, &p->err) >=
+                            0 &&
                     fstatat(oci_image_root(image), "file", &st, 0) < 0)
-                        p->n_bad++;
+                        err_set_errno(&p->err, errno, "a file of the image is gone");
                 oci_image_unref(image);
                 oci_cache_collect(p->cache, NULL, NULL);
         }
@@ -266,8 +267,10 @@ TEST(many_at_once)
                 thread_join(pullers[i].thread);
                 oci_cache_free(pullers[i].cache);
         }
-        for (int i = 0; i < 6; i++)
-                ASSERT_INT(pullers[i].n_bad, 0);
+        for (int i = 0; i < 6; i++) {
+                ASSERT_CASE(err_message(&pullers[i].err), pullers[i].err.code == 0);
+                err_done(&pullers[i].err);
+        }
         scene_done(&s);
 }
 
