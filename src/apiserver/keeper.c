@@ -10,7 +10,9 @@
 #include "workqueue.h"
 
 #define EVENT_TTL_MS    (60ll * 60 * 1000)
-#define SKEW_SECONDS    60 /* how far the clocks of clients may be ahead */
+#define SWEEPS_PER_TTL  60  /* the time between two looks at all events is at least this part of their time */
+#define EVENTS_PER_RUN  500 /* that one look deletes, so that other work has its turn */
+#define SKEW_SECONDS    60  /* how far the clocks of clients may be ahead */
 #define RETRY_FIRST_MS  100
 #define RETRY_MOST_MS   60000
 #define REOPEN_MS       1000        /* until a watch that could not begin is tried again */
@@ -23,7 +25,7 @@
 #define NAME_ANNOTATION STR("kubernetes.io/service-account.name")
 #define UID_ANNOTATION  STR("kubernetes.io/service-account.uid")
 
-enum { FOLLOW_NAMESPACES, FOLLOW_ACCOUNTS, FOLLOW_AUTHORITIES, FOLLOW_SECRETS, FOLLOW_EVENTS, _FOLLOW_COUNT };
+enum { FOLLOW_NAMESPACES, FOLLOW_ACCOUNTS, FOLLOW_AUTHORITIES, FOLLOW_SECRETS, _FOLLOW_COUNT };
 
 /* A watch of one kind. Watching thread only. */
 struct follower {
@@ -63,7 +65,7 @@ enum task_type {
         TASK_NAMESPACE = 'n', /* complete a namespace */
         TASK_ACCOUNT = 'a',   /* an account is gone: look at the Secrets of its namespace */
         TASK_SECRET = 's',    /* fill a Secret, or delete it */
-        TASK_EVENT = 'e',     /* delete an event if its time is over */
+        TASK_EVENTS = 'e',    /* delete the events whose time is over; has no name */
 };
 
 /* Names and namespaces have no slash; the name is the rest. */
@@ -109,19 +111,25 @@ static int write_object(struct keeper *k, struct run *run, enum write_verb verb,
         return cluster_write(k->cluster, run, &req, &result, err);
 }
 
-/* Only this version of the object. A conflict or an object that is gone is no error: a watch tells of it. */
-static int delete_object(struct keeper *k, struct run *run, struct object_key key, const struct value *object,
-                         struct err *err)
+/* Only this version of the object. A conflict or an object that is gone is no error: its new version is looked at later. */
+static int delete_version(struct keeper *k, struct run *run, struct object_key key, struct str uid, struct str version,
+                          struct err *err)
 {
         struct write_request req = { .verb = WRITE_DELETE,
                                      .key = key,
                                      .propagation = PROPAGATE_BACKGROUND,
-                                     .precondition_uid = meta_uid(object),
-                                     .precondition_version = meta_resource_version(object) };
+                                     .precondition_uid = uid,
+                                     .precondition_version = version };
         struct write_result result;
         int r = cluster_write(k->cluster, run, &req, &result, err);
 
         return r == ERR_CONFLICT || r == ERR_NOT_FOUND ? 0 : r;
+}
+
+static int delete_object(struct keeper *k, struct run *run, struct object_key key, const struct value *object,
+                         struct err *err)
+{
+        return delete_version(k, run, key, meta_uid(object), meta_resource_version(object), err);
 }
 
 /* --- Namespaces --- */
@@ -334,21 +342,81 @@ static int64_t remaining_ms(const struct keeper *k, const struct value *event)
         return k->event_ttl_ms - (now - seen) * 1000;
 }
 
-static int check_event(struct keeper *k, struct run *run, struct task t, struct err *err)
-{
-        struct object_key key = object_key(STR("Event"), t.ns, t.name);
-        const struct value *event;
-        int64_t left_ms;
-        int r = cluster_get_value(k->cluster, run, &key, &event, err);
+struct expired_event {
+        struct str ns, name, uid, version;
+};
 
-        if (r == ERR_NOT_FOUND)
-                return 0;
-        if (r < 0 || meta_is_deleting(event))
+struct sweep {
+        struct expired_event *expired; /* room for EVENTS_PER_RUN */
+        size_t n;
+        int64_t next_ms; /* until the time of the next event is over */
+};
+
+static void look_at_event(struct keeper *k, struct arena *a, struct sweep *s, const struct value *event)
+{
+        int64_t left_ms = remaining_ms(k, event);
+
+        if (meta_is_deleting(event))
+                return;
+        if (left_ms > 0) {
+                s->next_ms = MIN(s->next_ms, left_ms);
+                return;
+        }
+        s->expired[s->n++] = (struct expired_event) {
+                .ns = arena_copy(a, meta_namespace(event)),
+                .name = arena_copy(a, meta_name(event)),
+                .uid = arena_copy(a, meta_uid(event)),
+                .version = arena_copy(a, meta_resource_version(event)),
+        };
+}
+
+/* Looks at all events, or at as many as give enough to delete. */
+static int find_expired(struct keeper *k, struct run *run, struct sweep *s, struct err *err)
+{
+        struct list_request req = { .gvk = { .version = STR("v1"), .kind = STR("Event") } };
+        struct list_cursor *cursor _cleanup_(list_cursor_freep)
+        = NULL;
+        int r = cluster_list_begin(k->cluster, run, &req, &cursor, err);
+
+        while (r >= 0 && s->n < EVENTS_PER_RUN) {
+                _cleanup_arena_ struct arena scratch;
+                struct object_list batch;
+                struct run page;
+
+                arena_init(&scratch, "housekeeping", RUN_BYTES);
+                page = new_run(k, &scratch);
+                r = list_cursor_next(cursor, &page, &batch, err);
+                if (r <= 0)
+                        return r;
+                for (size_t i = 0; i < batch.n && s->n < EVENTS_PER_RUN; i++)
+                        look_at_event(k, run->arena, s, object_peek(batch.objects[i], &scratch));
+        }
+        return r < 0 ? r : 0;
+}
+
+static int delete_expired(struct keeper *k, const struct expired_event *e, struct err *err)
+{
+        _cleanup_arena_ struct arena scratch;
+        struct run run;
+
+        arena_init(&scratch, "housekeeping", RUN_BYTES);
+        run = new_run(k, &scratch);
+        return delete_version(k, &run, object_key(STR("Event"), e->ns, e->name), e->uid, e->version, err);
+}
+
+/* An event that is made or seen again meanwhile lasts its whole time from then on, so nothing is missed until the next look. */
+static int sweep_events(struct keeper *k, struct run *run, struct task t, struct err *err)
+{
+        struct sweep s = { .expired = ARENA_NEW_ARRAY(run->arena, struct expired_event, EVENTS_PER_RUN),
+                           .next_ms = k->event_ttl_ms };
+        int r = find_expired(k, run, &s, err);
+
+        for (size_t i = 0; i < s.n && r >= 0; i++)
+                r = delete_expired(k, &s.expired[i], err);
+        if (r < 0)
                 return r;
-        left_ms = remaining_ms(k, event);
-        if (left_ms <= 0)
-                return delete_object(k, run, key, event, err);
-        workqueue_add_after(&k->queue, key_of(run->arena, t), NULL, left_ms);
+        workqueue_add_after(&k->queue, key_of(run->arena, t), NULL,
+                            s.n == EVENTS_PER_RUN ? 0 : MAX(s.next_ms, k->event_ttl_ms / SWEEPS_PER_TTL));
         return 0;
 }
 
@@ -363,8 +431,8 @@ static int work_on(struct keeper *k, struct run *run, struct task t, struct err 
                 return check_account(k, run, t, err);
         case TASK_SECRET:
                 return keep_secret(k, run, t, err);
-        case TASK_EVENT:
-                return check_event(k, run, t, err);
+        case TASK_EVENTS:
+                return sweep_events(k, run, t, err);
         }
         return 0;
 }
@@ -403,7 +471,6 @@ static const struct {
         [FOLLOW_ACCOUNTS] = { STR_INIT("ServiceAccount"), STR_INIT("") },
         [FOLLOW_AUTHORITIES] = { STR_INIT("ConfigMap"), STR_INIT("metadata.name=kube-root-ca.crt") },
         [FOLLOW_SECRETS] = { STR_INIT("Secret"), STR_INIT("type=" TOKEN_TYPE) },
-        [FOLLOW_EVENTS] = { STR_INIT("Event"), STR_INIT("") },
 };
 
 static void see_account(struct keeper *k, struct arena *a, const struct watch_event *e, struct str ns, struct str name)
@@ -419,7 +486,6 @@ static void see(struct keeper *k, size_t which, struct arena *a, const struct wa
 {
         const struct value *object = object_peek(e->object, a);
         struct str ns = meta_namespace(object), name = meta_name(object);
-        int64_t left_ms;
 
         switch (which) {
         case FOLLOW_NAMESPACES:
@@ -436,12 +502,6 @@ static void see(struct keeper *k, size_t which, struct arena *a, const struct wa
         case FOLLOW_SECRETS:
                 if (e->type != WATCH_DELETED)
                         add(k, a, TASK_SECRET, ns, name);
-                break;
-        case FOLLOW_EVENTS:
-                left_ms = remaining_ms(k, object);
-                if (e->type == WATCH_ADDED)
-                        workqueue_add_after(&k->queue, key_of(a, (struct task) { TASK_EVENT, ns, name }), NULL,
-                                            MAX(left_ms, (int64_t)0));
                 break;
         }
 }
@@ -571,6 +631,7 @@ int keeper_start(const struct keeper_options *options, struct keeper **ret, stru
         workqueue_init(&k->queue, &(struct workqueue_options) { .name = "housekeeping",
                                                                 .backoff_first_ms = RETRY_FIRST_MS,
                                                                 .backoff_most_ms = RETRY_MOST_MS });
+        add(k, &k->arena, TASK_EVENTS, STR(""), STR(""));
         r = start_threads(k, err);
         if (r < 0) {
                 keeper_free(k);

@@ -211,6 +211,19 @@ TEST(events_end)
         house_done(&h);
 }
 
+/* More than the keeper deletes in one turn. */
+TEST(many_events_end)
+{
+        struct house h;
+
+        house_init(&h, 1);
+        for (int i = 0; i < 1100; i++)
+                create_event(&h.f, arena_printf(&h.f.arena, "event-%d", i).p, "");
+        for (int i = 0; i < 1100; i++)
+                await(&h, "Event", "default", arena_printf(&h.f.arena, "event-%d", i).p, NULL);
+        house_done(&h);
+}
+
 TEST(events_stay_until_then)
 {
         struct house h;
