@@ -178,13 +178,16 @@ static void pack_text(struct api_request *q)
         packed = (struct buf) { 0 };
 }
 
+static bool is_packable(const struct api_request *q)
+{
+        return q->reply.body && q->reply.body->str.n >= PACK_FROM_BYTES && accepts_gzip(q) &&
+               !http_fields_get(&q->reply.fields, STR("content-encoding")).p;
+}
+
 static void pack_reply(struct api_request *q)
 {
         _cleanup_buf_ struct buf packed = BUF_INIT(0);
 
-        if (!q->reply.body || q->reply.body->str.n < PACK_FROM_BYTES || !accepts_gzip(q) ||
-            http_fields_get(&q->reply.fields, STR("content-encoding")).p)
-                return;
         q->packer = packer_new();
         packer_add(q->packer, q->reply.body->str, true, &packed);
         bytes_unref(q->reply.body);
@@ -406,9 +409,8 @@ static void drop_answer(struct api_request *q)
         q->has_more = false;
 }
 
-static void run_request(struct job *j)
+static void answer(struct api_request *q)
 {
-        struct api_request *q = CONTAINER_OF(j, struct api_request, job);
         int r = handle(q, &q->err);
 
         if (r == 0 && q->list && (q->has_more || q->text.n >= PACK_FROM_BYTES) && accepts_gzip(q)) {
@@ -420,10 +422,22 @@ static void run_request(struct job *j)
         if (r < 0) {
                 drop_answer(q);
                 answer_error(q);
-        } else if (!q->list && !q->watch) {
-                pack_reply(q);
         }
+}
+
+static void run_end(struct job *j)
+{
+        struct api_request *q = CONTAINER_OF(j, struct api_request, job);
+
+        if (!q->err.code && is_packable(q))
+                pack_reply(q);
         drop_request(q);
+}
+
+static void run_request(struct job *j)
+{
+        answer(CONTAINER_OF(j, struct api_request, job));
+        run_end(j);
 }
 
 static void on_handled(struct job *j)
@@ -473,12 +487,8 @@ static bool may_wait(const struct api_request *q)
         return false;
 }
 
-static void submit(struct api_request *q)
+static void submit(struct api_request *q, struct workers *pool)
 {
-        struct apiserver *s = q->server;
-
-        struct workers *pool = q->is_health ? s->health : may_wait(q) ? s->writers : s->readers;
-
         hold(q);
         if (workers_submit(pool, q->ex->loop, &q->job) == 0)
                 return;
@@ -486,6 +496,26 @@ static void submit(struct api_request *q)
         err_set_reason(&q->err, REASON_TOO_MANY_REQUESTS);
         refuse(q);
         release(q);
+}
+
+/* Reading one object from memory takes less time than waking a worker for it. */
+static bool is_short(const struct api_request *q)
+{
+        return q->route.is_resource && q->route.verb == API_GET && q->route.subresource.n == 0 && !may_wait(q);
+}
+
+/* Handles a short request on the loop. A worker compresses the answer if it is large. */
+static void run_here(struct api_request *q)
+{
+        answer(q);
+        if (!q->err.code && is_packable(q)) {
+                q->job.run = run_end;
+                submit(q, q->server->readers);
+                return;
+        }
+        hold(q);
+        run_end(&q->job);
+        on_handled(&q->job);
 }
 
 static void on_body(struct exchange *ex, struct str data)
@@ -508,9 +538,14 @@ static void on_body(struct exchange *ex, struct str data)
 static void on_end(struct exchange *ex)
 {
         struct api_request *q = ex->owner;
+        struct apiserver *s = q->server;
 
-        if (!q->has_answered)
-                submit(q);
+        if (q->has_answered)
+                return;
+        if (is_short(q))
+                run_here(q);
+        else
+                submit(q, q->is_health ? s->health : may_wait(q) ? s->writers : s->readers);
 }
 
 /* Room for the next piece of a list. A list that is with a worker has its piece under way. */

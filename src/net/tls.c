@@ -182,6 +182,10 @@ static int set_protocols(struct tls_config *c, SSL_CTX *context, struct err *err
 
         if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1)
                 return tls_error(err, "cannot ask for TLS 1.2");
+        /* Go's servers and browsers prefer the first one too: it is as good, and the second takes a third more time. */
+        if (SSL_CTX_set_ciphersuites(context,
+                                     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") != 1)
+                return tls_error(err, "cannot choose ciphers");
         if (c->options.is_server)
                 SSL_CTX_set_alpn_select_cb(context, select_protocol, (void *)ours);
         else if (SSL_CTX_set_alpn_protos(context, (const unsigned char *)ours->p, (unsigned)ours->n) != 0)

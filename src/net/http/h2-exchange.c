@@ -55,9 +55,12 @@ void h2_exchange_remove(struct h2_exchange *x, const struct err *err)
         connection_tell_ended(&h2->connection, has_answered);
 }
 
+/* Values that never come again must not fill the table of fields, which is searched for each answer. */
 static nghttp2_nv field(struct str name, struct str value)
 {
-        return (nghttp2_nv) { (uint8_t *)name.p, (uint8_t *)value.p, name.n, value.n, NGHTTP2_NV_FLAG_NONE };
+        uint8_t flags = str_equal(name, STR("audit-id")) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
+
+        return (nghttp2_nv) { (uint8_t *)name.p, (uint8_t *)value.p, name.n, value.n, flags };
 }
 
 /* No copies are needed: the library copies names and values when they are submitted. */
