@@ -34,9 +34,11 @@ struct reconcile {
         struct run *own_run; /* as the engine itself */
         struct arena *arena; /* the run's */
         const struct reconcile_options *options;
-        struct composite xr;      /* the composite in memory, with changes that are not written yet */
-        const struct value *live; /* the composite as the API last returned it */
-        bool is_removed;          /* the last write removed the composite */
+        struct composite xr;          /* the composite in memory, with changes that are not written yet */
+        const struct value *live;     /* the composite as the API last returned it */
+        bool is_removed;              /* the last write removed the composite */
+        bool defers_puts;             /* updates of the composite wait, so that several become one */
+        const struct value *deferred; /* the composite that the last one of them writes; NULL: none waits */
         const struct value *revision;
         struct composition composition; /* the steps of the revision */
         bool is_namespaced;
@@ -89,8 +91,11 @@ void tell_ready(struct reconcile *r);
 
 /* --- write.c: writes, without those that change nothing --- */
 
-/* Writes the composite in memory; afterwards the composite in memory is the one that the API returned. */
+/* Writes the composite in memory; afterwards the composite in memory is the one that the API returned. While updates are deferred, the
+ * composite's own (no subresource) waits for reconcile_put_deferred. That is an error when the composite in memory has changed since:
+ * that change must not be written. */
 int reconcile_put(struct reconcile *r, struct str subresource, struct err *err);
+int reconcile_put_deferred(struct reconcile *r, struct err *err);
 int reconcile_put_status(struct reconcile *r, struct err *err);
 
 /* Applies the object. live is the object as last read, NULL if unknown; *ret is the object as the API has it after the apply. */

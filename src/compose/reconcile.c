@@ -269,14 +269,53 @@ static int initialise(struct reconcile *r, struct err *err)
         return 0;
 }
 
+/* All that precedes the composition. *ret_step is the step that failed, as events name it. */
+static int prepare(struct reconcile *r, const char **ret_step, struct err *err)
+{
+        int e;
+
+        *ret_step = "InitializeCompositeResource";
+        e = initialise(r, err);
+        if (e < 0)
+                return e;
+        *ret_step = "SelectComposition";
+        e = reconcile_select(r, err);
+        if (e < 0)
+                return e;
+        *ret_step = "ComposeResources";
+        e = reconcile_fetch_revision(r, err);
+        if (e >= 0)
+                e = check_revision(r, err);
+        return e < 0 ? e : reconcile_configure(r, err);
+}
+
+/* The same with the finalizer, the references to Composition and revision and the label in one update. If a part fails, it is done again
+ * update by update: what is possible is kept, and the error is that of the part. */
+static int prepare_at_once(struct reconcile *r, const char **ret_step, struct err *err)
+{
+        struct reconcile before = *r;
+        int e;
+
+        r->defers_puts = true;
+        e = prepare(r, ret_step, err);
+        if (e >= 0)
+                e = reconcile_put_deferred(r, err);
+        r->defers_puts = false;
+        if (e >= 0 || !r->deferred)
+                return e;
+        *r = before; /* and the events of what was not written */
+        if (is_conflict(err))
+                return e;
+        err_done(err);
+        return prepare(r, ret_step, err);
+}
+
 static int reconcile_live(struct reconcile *r, struct reconcile_result *ret, struct err *err)
 {
-        if (initialise(r, err) < 0)
-                return fail(r, "InitializeCompositeResource", err, ret);
-        if (reconcile_select(r, err) < 0)
-                return fail(r, "SelectComposition", err, ret);
-        if (reconcile_fetch_revision(r, err) < 0 || check_revision(r, err) < 0 || reconcile_configure(r, err) < 0)
-                return fail(r, "ComposeResources", err, ret);
+        const char *step;
+
+        if (prepare_at_once(r, &step, err) < 0)
+                return fail(r, step, err, ret);
         r->n_events_before = r->n_events;
         if (compose(r, err) < 0)
                 return fail_composition(r, err, ret);

@@ -150,16 +150,21 @@ static int choose_composition(struct reconcile *r, struct err *err)
         return 0;
 }
 
-static void select_default_selector(struct reconcile *r)
+/* Whether the default selector counts depends on the update policy, and the API adds the policy's default when the composite is
+ * written. */
+static int select_default_selector(struct reconcile *r, struct err *err)
 {
         const struct value *selector = value_find(r->options->type->xrd, "spec", "defaultCompositionRevisionSelector");
 
         if (!value_is_object(selector) || !composite_has(&r->xr, STR("compositionRevisionSelector")) ||
             composite_ref(&r->xr, STR("compositionRevisionRef")).n ||
             composite_selector(&r->xr, STR("compositionRevisionSelector")))
-                return;
+                return 0;
+        if (reconcile_put_deferred(r, err) < 0)
+                return err_wrap(err, "cannot update composite resource");
         r->xr = composite_with(r->arena, &r->xr, STR("compositionRevisionSelector"), selector);
         reconcile_event(r, false, STR("CompositionSelection"), "Default revision selector has been selected");
+        return 0;
 }
 
 /* The not-found error names the kind, as Crossplane's cache does, and the way out. */
@@ -295,8 +300,7 @@ int reconcile_fetch_revision(struct reconcile *r, struct err *err)
 {
         if (!r->options->policies->selects_revision)
                 return 0;
-        select_default_selector(r);
-        if (choose_revision(r, err) < 0)
+        if (select_default_selector(r, err) < 0 || choose_revision(r, err) < 0)
                 return err_wrap(err, "cannot fetch Composition");
         return 0;
 }

@@ -10,7 +10,7 @@ static bool is_same(const struct value *a, const struct value *b)
 
 /* --- Updates of the composite --- */
 
-int reconcile_put(struct reconcile *r, struct str subresource, struct err *err)
+static int put(struct reconcile *r, struct str subresource, struct err *err)
 {
         struct write_request req = {
                 .verb = WRITE_UPDATE,
@@ -26,6 +26,28 @@ int reconcile_put(struct reconcile *r, struct str subresource, struct err *err)
                 return e;
         r->xr.object = r->live = result.value;
         r->is_removed = result.is_removed;
+        return e;
+}
+
+int reconcile_put(struct reconcile *r, struct str subresource, struct err *err)
+{
+        if (!r->defers_puts || subresource.n)
+                return put(r, subresource, err);
+        r->deferred = r->xr.object;
+        return 0;
+}
+
+int reconcile_put_deferred(struct reconcile *r, struct err *err)
+{
+        int e;
+
+        if (!r->deferred)
+                return 0;
+        if (r->deferred != r->xr.object)
+                return err_set(err, ERR_FAILED, "the composite has changed since its last update");
+        e = put(r, STR(""), err);
+        if (e >= 0)
+                r->deferred = NULL;
         return e;
 }
 
@@ -94,8 +116,8 @@ int reconcile_apply(struct reconcile *r, const struct value *object, struct str 
 
 /* --- The status that functions want --- */
 
-/* The fields that the status manager has applied, without conditions. */
-static const struct value *applied_fields(struct arena *a, const struct value *object)
+/* The managedFields entry of the status manager, without the fields of conditions. NULL if it owns no other field. */
+static const struct value *applied_entry(struct arena *a, const struct value *object)
 {
         VALUE_FOREACH_ITEM (entry, value_get(meta(object), STR("managedFields"))) {
                 const struct value *fields = value_get(entry, STR("fieldsV1")), *status;
@@ -106,24 +128,50 @@ static const struct value *applied_fields(struct arena *a, const struct value *o
                         continue;
                 status = value_get(fields, STR("f:status"));
                 if (!value_get(status, STR("f:conditions")))
-                        return fields;
+                        return entry;
                 status = value_without(a, status, STR("f:conditions"));
-                return value_count(status) ? value_with(a, fields, STR("f:status"), status) : NULL;
+                if (value_count(status) == 0)
+                        return NULL;
+                return value_with(a, entry, STR("fieldsV1"), value_with(a, fields, STR("f:status"), status));
         }
         return NULL;
+}
+
+static const struct value *applied_fields(struct arena *a, const struct value *object)
+{
+        return value_get(applied_entry(a, object), STR("fieldsV1"));
 }
 
 static const struct value *without_conditions(struct arena *a, const struct value *object)
 {
         const struct value *status = value_get(object, STR("status"));
 
-        object = meta_with(a, object, STR("managedFields"), NULL);
-        object = meta_with(a, object, STR("resourceVersion"), NULL);
         if (!value_is_object(status))
                 return object;
         status = value_without(a, status, STR("conditions"));
         return value_count(status) ? value_with(a, object, STR("status"), status)
                                    : value_without(a, object, STR("status"));
+}
+
+/* The object without conditions, managedFields and resourceVersion. */
+static const struct value *bare(struct arena *a, const struct value *object)
+{
+        object = meta_with(a, without_conditions(a, object), STR("managedFields"), NULL);
+        return meta_with(a, object, STR("resourceVersion"), NULL);
+}
+
+/* Whether the apply repeats the last one, conditions aside. False may also mean that only a prediction can tell. */
+static bool repeats(struct reconcile *r, struct arena *scratch, const struct write_request *req)
+{
+        struct write_request same = *req;
+        const struct value *entry = applied_entry(scratch, r->live), *entries;
+
+        if (!entry)
+                return false;
+        same.body = without_conditions(scratch, req->body);
+        entries = value_put(scratch, value_of_items(scratch, entry, 1));
+        return predict_is_applied(r->options->cluster, r->run, scratch, &same,
+                                  meta_with(scratch, r->live, STR("managedFields"), entries));
 }
 
 /* Whether the apply would change nothing. It repeats the existing conditions, which are written after it in any case; taking
@@ -134,10 +182,14 @@ static bool is_applied(struct reconcile *r, const struct write_request *req)
         struct write_outcome outcome;
 
         arena_init(&scratch, "prediction", 0);
+        if (predict_is_change(req, r->live))
+                return false;
+        if (repeats(r, &scratch, req))
+                return true;
         if (predict_write(r->options->cluster, r->run, &scratch, req, r->live, &outcome, NULL) < 0)
                 return false;
         return outcome.effect == EFFECT_NONE ||
-               (is_same(without_conditions(&scratch, outcome.object), without_conditions(&scratch, r->live)) &&
+               (is_same(bare(&scratch, outcome.object), bare(&scratch, r->live)) &&
                 is_same(applied_fields(&scratch, outcome.object), applied_fields(&scratch, r->live)));
 }
 

@@ -200,8 +200,9 @@ static struct note *note_selection(struct tracked_run *r, struct tracked_kind *k
                                      tracker_selection_place_key(&place, k->key, label ? label->key : STR(""),
                                                                  label ? label->values[0] : STR("")));
                 n->kind = k;
-                n->ns = str_make(n->key.p + namespace_at, req->ns.n);
-                n->labels = str_skip(n->key, labels_at);
+                n->namespace_at = (uint32_t)namespace_at;
+                n->n_namespace = (uint32_t)req->ns.n;
+                n->labels_at = (uint32_t)labels_at;
                 k->n_notes++;
                 tracker_begin_watch(r->tracker, n);
         }

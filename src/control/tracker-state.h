@@ -57,8 +57,10 @@ enum note_type {
         NOTE_KIND, /* and topics */
 };
 
+/* There is one for every object that every composite read, so it is kept small. */
 struct note {
         enum note_type type;
+        unsigned n_writing;
         struct subject *subject;
         struct tracked_kind *kind; /* NULL: the kind itself is what was read */
         struct tracker_place *place;
@@ -72,12 +74,21 @@ struct note {
         uint64_t own_first;           /* the first of the subject's last writes, each of which changed the one before */
         uint64_t own;                 /* the last of them */
         uint64_t epoch;               /* of the kind, when the object was last told */
-        unsigned n_writing;
+        uint32_t namespace_at, n_namespace; /* selections: where the namespace is in the key; empty for all */
+        uint32_t labels_at;                 /* and the labels' text, up to its end */
         struct str key;
-        struct str ns;     /* selections: "" for all; these two point into the text */
-        struct str labels; /* their text */
         char text[];
 };
+
+static inline struct str note_namespace(const struct note *n)
+{
+        return str_make(n->key.p + n->namespace_at, n->n_namespace);
+}
+
+static inline struct str note_labels(const struct note *n)
+{
+        return str_skip(n->key, n->labels_at);
+}
 
 struct tracker {
         struct cluster *cluster;

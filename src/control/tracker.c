@@ -111,9 +111,9 @@ static bool selects(const struct note *n, const struct hub_event *e, struct aren
 {
         struct label_selector selector;
 
-        if (n->ns.n && !str_equal(n->ns, e->key.ns))
+        if (n->n_namespace && !str_equal(note_namespace(n), e->key.ns))
                 return false;
-        return label_selector_parse(scratch, n->labels, &selector, NULL) == 0 &&
+        return label_selector_parse(scratch, note_labels(n), &selector, NULL) == 0 &&
                label_selector_matches(&selector, value_get(meta(e->object), STR("labels")));
 }
 

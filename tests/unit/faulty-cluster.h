@@ -31,6 +31,7 @@ struct faulty_cluster {
         bool has_fired;
         struct counted_write writes[256];                      /* the first 256 */
         void (*before_write)(const struct write_request *req); /* called first; may be NULL */
+        bool (*refuses)(const struct write_request *req);      /* a write that is not made, but fails; may be NULL */
         const char *missing_kind;                              /* a kind that the API does not have; NULL: none */
         struct late_reads late;
         const char *denied_verbs; /* verbs that are denied: `create update`; NULL: none */
@@ -158,7 +159,9 @@ static inline int faulty_write(struct cluster *c, struct run *run, const struct 
                         .cause = arena_copy(f->arena, run->cause),
                 };
         return FAULTY_CALL(f, err, true,
-                           is_missing(f, req->key.gvk) ? no_such_kind(err) : write_and_note(f, run, req, ret, err));
+                           is_missing(f, req->key.gvk)       ? no_such_kind(err)
+                           : (f->refuses && f->refuses(req)) ? injected(f, err)
+                                                             : write_and_note(f, run, req, ret, err));
 }
 
 static inline int faulty_kind(struct cluster *c, struct run *run, struct gvk gvk, struct kind **ret, struct err *err)

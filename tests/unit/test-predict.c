@@ -198,6 +198,50 @@ TEST(what_nobody_knows_is_no_noop)
         tear_down();
 }
 
+TEST(changes_that_need_no_prediction)
+{
+        static const struct {
+                enum write_verb verb;
+                const char *subresource, *body, *live;
+                bool is_change;
+        } cases[] = {
+                { WRITE_APPLY, "", "{spec: {a: {b: blue}}}", "{spec: {a: {b: red}}}", true },
+                { WRITE_APPLY, "", "{data: {n: 1}}", "{data: {n: 2}}", true },
+                { WRITE_APPLY, "", "{spec: {a: blue}}", "{spec: {a: blue, b: red}}", false },
+                /* Unknown fields are pruned. */
+                { WRITE_APPLY, "", "{spec: {a: blue}}", "{spec: {}}", false },
+                { WRITE_APPLY, "", "{spec: {a: blue}}", "{}", false },
+                /* Other types and texts may be the same to the API. */
+                { WRITE_APPLY, "", "{spec: {a: 1}}", "{spec: {a: 1.0}}", false },
+                { WRITE_APPLY, "", "{spec: {a: 1000m}}", "{spec: {a: '1'}}", false },
+                { WRITE_APPLY, "", "{spec: {a: blue}}", "{spec: {a: ''}}", false },
+                { WRITE_APPLY, "", "{spec: {a: null}}", "{spec: {a: red}}", false },
+                /* Lists are merged by applies. */
+                { WRITE_APPLY, "", "{spec: {a: [{b: blue}]}}", "{spec: {a: [{b: red}]}}", false },
+                { WRITE_UPDATE, "", "{spec: {a: [{b: blue}]}}", "{spec: {a: [{b: red}]}}", true },
+                { WRITE_UPDATE, "", "{spec: {a: [x, y]}}", "{spec: {a: [x]}}", false },
+                /* Each verb and subresource has its part. */
+                { WRITE_APPLY, "", "{status: {a: blue}}", "{status: {a: red}}", false },
+                { WRITE_APPLY, "", "{metadata: {labels: {a: b}}}", "{metadata: {labels: {a: c}}}", false },
+                { WRITE_APPLY, "status", "{status: {a: blue}}", "{status: {a: red}}", true },
+                { WRITE_APPLY, "status", "{spec: {a: blue}}", "{spec: {a: red}}", false },
+                { WRITE_UPDATE, "scale", "{spec: {replicas: 1}}", "{spec: {replicas: 2}}", false },
+                { WRITE_JSON_PATCH, "", "{spec: {a: blue}}", "{spec: {a: red}}", false },
+        };
+
+        begin();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct write_request req = {
+                        .verb = cases[i].verb,
+                        .subresource = str_from(cases[i].subresource),
+                        .body = from_yaml(cases[i].body),
+                };
+
+                ASSERT_CASE(cases[i].body, predict_is_change(&req, from_yaml(cases[i].live)) == cases[i].is_change);
+        }
+        end();
+}
+
 TEST(objects_that_differ_in_times_and_order_of_managers_are_the_same)
 {
         static const struct {

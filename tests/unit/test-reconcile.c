@@ -101,10 +101,7 @@ TEST(writes_come_in_their_order)
         start(SCOPE_NAMESPACED, bucket_answer);
         version = store_version(store);
         reconcile_ok();
-        ASSERT_TEXT(writes_since(version), "update App crossplane\n" /* finalizer */
-                                           "update App crossplane\n" /* Composition */
-                                           "update App crossplane\n" /* revision */
-                                           "update App crossplane\n" /* label */
+        ASSERT_TEXT(writes_since(version), "update App crossplane\n" /* finalizer, Composition, revision, label */
                                            "apply App apiextensions.crossplane.io/composite\n"
                                            "apply Bucket composed\n"
                                            "apply App/status apiextensions.crossplane.io/composite\n"

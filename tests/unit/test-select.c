@@ -507,19 +507,37 @@ TEST(a_legacy_composite_is_told_where_its_secret_goes)
         tear_down();
 }
 
-/* A write that the API fails is reported as an error of its step. A conflict only requeues. */
-TEST(writes_that_fail_are_errors_of_their_step)
+/* The part of the composite that the API refuses in the test below. */
+static const char *refused_part;
+
+static bool brings_refused_part(const struct write_request *req)
+{
+        const struct value *spec = value_get(req->body, STR("spec"));
+
+        if (!object_key_equal(&req->key, &key) || req->subresource.n)
+                return false;
+        if (strcmp(refused_part, "finalizer") == 0)
+                return meta_has_finalizer(req->body, STR("composite.apiextensions.crossplane.io"));
+        if (strcmp(refused_part, "label") == 0)
+                return meta_label(req->body, STR("crossplane.io/composite")).n > 0;
+        return value_get(spec, str_from(refused_part)) != NULL;
+}
+
+/* The first run writes all that precedes the composition in one update. What the API refuses of it is reported as an error of its step, and
+ * the parts before it are kept. */
+TEST(updates_that_fail_are_errors_of_their_step)
 {
         static const struct {
-                size_t at;
+                const char *part;
                 const char *reason;
                 const char *message;
         } failures[] = {
-                { 1, "InitializeCompositeResource", "cannot add finalizer to composite resource: injected" },
-                { 2, "SelectComposition", "cannot select Composition: injected" },
-                { 3, "ComposeResources", "cannot fetch Composition: cannot update composite resource: injected" },
-                { 4, "ComposeResources", "cannot configure composite resource: injected" },
-                { 5, "ComposeResources", "cannot configure composite resource: injected" },
+                { "finalizer", "InitializeCompositeResource", "cannot add finalizer to composite resource: injected" },
+                { "compositionRef", "SelectComposition", "cannot select Composition: injected" },
+                { "compositionRevisionRef", "ComposeResources",
+                  "cannot fetch Composition: cannot update composite resource: injected" },
+                { "label", "ComposeResources", "cannot configure composite resource: injected" },
+                { "writeConnectionSecretToRef", "ComposeResources", "cannot configure composite resource: injected" },
         };
 
         set_up(SCOPE_LEGACY, NULL);
@@ -527,18 +545,40 @@ TEST(writes_that_fail_are_errors_of_their_step)
         for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
                 _cleanup_err_ struct err err = { 0 };
                 struct reconcile_result result;
+                const struct value *kept;
 
                 make_composite(text("web%zu", i), "{}");
-                faulty_reset(&faulty, FAULT_AFTER, failures[i].at);
+                faulty_reset(&faulty, FAULT_NONE, 0);
+                refused_part = failures[i].part;
+                faulty.refuses = brings_refused_part;
                 ASSERT(reconcile(&result, &err) < 0);
+                faulty.refuses = NULL;
                 ASSERT_TEXT(err_message(&err), failures[i].message);
                 ASSERT_STR(result.events[result.n_events - 1].reason, str_from(failures[i].reason));
-                make_composite(text("conflict%zu", i), "{}");
-                faulty_reset(&faulty, FAULT_CONFLICT, failures[i].at);
-                err_done(&err);
-                ASSERT(reconcile(&result, &err) >= 0);
-                ASSERT(result.requeues);
-                ASSERT_INT(value_count(value_find(get(&key), "status", "conditions")), 0);
+                kept = get(&key);
+                ASSERT(meta_has_finalizer(kept, STR("composite.apiextensions.crossplane.io")) == (i > 0));
+                ASSERT((value_find(kept, "spec", "compositionRef") != NULL) == (i > 1));
+                ASSERT((value_find(kept, "spec", "compositionRevisionRef") != NULL) == (i > 2));
+                ASSERT((meta_label(kept, STR("crossplane.io/composite")).n > 0) == (i > 3));
+                reconcile_ok();
+                ASSERT(value_find(get(&key), "spec", "writeConnectionSecretToRef"));
         }
+        tear_down();
+}
+
+TEST(a_conflict_of_the_first_update_asks_for_another_run)
+{
+        _cleanup_err_ struct err err = { 0 };
+        struct reconcile_result result;
+
+        set_up(SCOPE_LEGACY, NULL);
+        make_revision(composition("mine", NULL), 1, true);
+        make_composite("web", "{}");
+        faulty_reset(&faulty, FAULT_CONFLICT, 1);
+        ASSERT(reconcile(&result, &err) >= 0);
+        ASSERT(result.requeues);
+        ASSERT_INT(faulty.n_writes, 1);
+        ASSERT_INT(result.n_events, 0);
+        ASSERT_INT(value_count(value_find(get(&key), "status", "conditions")), 0);
         tear_down();
 }

@@ -11,6 +11,14 @@
 int predict_write(struct cluster *c, struct run *run, struct arena *scratch, const struct write_request *req,
                   const struct value *live, struct write_outcome *ret, struct err *err);
 
+/* True when an apply or update replaces a value of live by another one for certain. This check is fast; false may also mean that
+ * only a prediction can tell. */
+bool predict_is_change(const struct write_request *req, const struct value *live);
+
+/* True when an apply repeats what its manager has applied. This check is fast; false may also mean that only a prediction can tell. */
+bool predict_is_applied(struct cluster *c, struct run *run, struct arena *scratch, const struct write_request *req,
+                        const struct value *live);
+
 /* True when the write would change nothing: neither a value nor a manager. False when it would change something, when it would
  * fail, and when the result is unknown. */
 bool predict_is_noop(struct cluster *c, struct run *run, const struct write_request *req, const struct value *live);
