@@ -51,16 +51,29 @@ static bool is_indicator(struct str rest, bool is_first, bool follows_blank)
         }
 }
 
+/* A character that has no trait wherever it stands: most of most texts. */
+static bool is_ordinary(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '.' && c <= '9') || c == '_';
+}
+
 struct yaml_traits yaml_traits_of(struct str s)
 {
         struct yaml_traits t = { .has_indicators = str_starts_with(s, STR("---")) || str_starts_with(s, STR("...")) };
         bool follows_space = false, follows_break = false, follows_blank = true;
 
-        for (size_t i = 0, width; i < s.n; i += width) {
-                uint32_t c = utf8_decode(str_skip(s, i), &width);
-                bool is_edge = i == 0 || i + width == s.n;
-                bool breaks = yaml_is_break(c);
+        for (size_t i = 0, width = 1; i < s.n; i += width) {
+                uint32_t c;
+                bool is_edge, breaks;
 
+                if (is_ordinary(s.p[i])) {
+                        follows_space = follows_break = follows_blank = false;
+                        width = 1;
+                        continue;
+                }
+                c = utf8_decode(str_skip(s, i), &width);
+                is_edge = i == 0 || i + width == s.n;
+                breaks = yaml_is_break(c);
                 t.has_indicators = t.has_indicators || is_indicator(str_skip(s, i), i == 0, follows_blank);
                 t.has_tabs = t.has_tabs || c == '\t';
                 t.has_special = t.has_special || (c != '\t' && !yaml_is_printable(c));
