@@ -223,9 +223,10 @@ SPRIG(must_to_pretty_json)
         return to_json_or_fail(c, arguments[0], JSON_ESCAPE_HTML | JSON_PRETTY, ret);
 }
 
+/* Unlike toJson it panics in sprig if the value cannot be written, which fails the template. */
 SPRIG(to_raw_json)
 {
-        return to_json_or_nothing(c, arguments[0], 0, ret);
+        return to_json_or_fail(c, arguments[0], 0, ret);
 }
 
 SPRIG(must_to_raw_json)
