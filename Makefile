@@ -120,6 +120,7 @@ soak: interop-full
 	@for gate in true false; do WEFT=$(CURDIR)/build/weft FUNCTION_PROGRAM=$(CURDIR)/build/function-version STORM_GATE=$$gate STORM_XRS=200 STORM_KILLS=50 \
 		STORM_SEED=$$(date +%s) tests/e2e/function-storm || exit 1; done
 	@WEFT=$(CURDIR)/build/weft IDLE_SECONDS=600 IDLE_RESTORE_SECONDS=1 tests/e2e/idle
+	@BENCH_XRS=50000 bench/bench-scale build
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
 bench:

@@ -9,7 +9,6 @@ PACKAGE = """apiVersion: meta.pkg.crossplane.io/v1
 kind: Configuration
 metadata: {{ name: {name} }}
 spec:
-  crossplane: {{ version: ">=v1.14.0-0" }}
   dependsOn: [{dependencies}]
 """
 DEPENDENCY = """{{ apiVersion: pkg.crossplane.io/v1, kind: Configuration, package: "{registry}/bench/{name}", version: ">=v1.0.0" }}"""
