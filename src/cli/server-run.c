@@ -15,6 +15,7 @@
 #include "keeper.h"
 #include "leftovers.h"
 #include "log.h"
+#include "park.h"
 #include "pki.h"
 #include "private-file.h"
 #include "protection.h"
@@ -278,6 +279,38 @@ static int open_pki(struct server *s, const struct address *listen, struct err *
         return pki_open(&options, &s->pki, err);
 }
 
+struct pki_opening {
+        struct server *server;
+        const struct address *listen;
+        int result;
+        struct err err;
+};
+
+static void run_pki_opening(void *arg)
+{
+        struct pki_opening *o = arg;
+
+        o->result = open_pki(o->server, o->listen, &o->err);
+}
+
+/* At a first start both wait for the disk, and neither uses the other. */
+static int open_pki_and_access(struct server *s, const struct address *listen, struct err *err)
+{
+        struct pki_opening opening = { .server = s, .listen = listen };
+        struct thread *thread = NULL;
+        int r;
+
+        if (thread_start("certificates", run_pki_opening, &opening, &thread, NULL) < 0)
+                run_pki_opening(&opening);
+        r = open_access(s, err);
+        if (thread)
+                thread_join(thread);
+        if (opening.result < 0 && r == 0)
+                return err_move(err, &opening.err);
+        err_done(&opening.err);
+        return r;
+}
+
 static int choose_kubeconfig(struct server *s, struct err *err)
 {
         const char *temporary = getenv("TMPDIR");
@@ -429,9 +462,7 @@ static int open_all(struct server *s, struct err *err)
         if (r == 0)
                 r = choose_address(s, &address, err);
         if (r == 0)
-                r = open_pki(s, &address, err);
-        if (r == 0)
-                r = open_access(s, err);
+                r = open_pki_and_access(s, &address, err);
         if (r == 0)
                 r = open_authenticator(s, err);
         if (r == 0)
