@@ -47,7 +47,7 @@ test: build/weft
 	@# A control plane that is idle for minutes leaves the cores to simulations, which use one, and to the compiler.
 	@WEFT=$(CURDIR)/build/weft tests/e2e/idle >build/idle.log 2>&1 & idle=$$!; failed=0; \
 		{ WEFT_SCHEDULES=800 build/tests/sim/plane-sim && WEFT_SCHEDULES=200 build/tests/sim/first-sim; } >build/sim.log 2>&1 & sim=$$!; \
-		ninja -C build-tsan --quiet || failed=1; \
+		ninja -C build-tsan --quiet thread-tests || failed=1; \
 		wait $$sim || { cat build/sim.log; failed=1; }; \
 		wait $$idle || { cat build/idle.log; failed=1; }; exit $$failed
 	@# Arenas in pieces are for AddressSanitizer; make soak runs them here too.
@@ -105,7 +105,7 @@ interop-full:
 # Hours of what make test, interop and fuzz do in minutes.
 soak: interop-full
 	$(call configure,build-tsan,$(tsan))
-	@ninja -C build-tsan --quiet
+	@ninja -C build-tsan --quiet thread-tests
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --suite threads --repeat 50
 	@WEFT_OPERATIONS=2000000 build-tsan/tests/unit/test-store-stress
 	@WEFT_SCHEDULES=20000 WEFT_SEED=$$(date +%s) build-asan/tests/unit/test-store-sim
