@@ -16,7 +16,7 @@
 
 #include <sys/sysinfo.h>
 
-#define WRITERS 64 /* threads that may wait for the log */
+#define WRITERS 64 /* threads that may wait for an earlier write, or for a version */
 #define LOOPS   2  /* threads that own connections */
 
 /* Room for a usual piece of a list; less than what malloc maps and unmaps each time. */
@@ -39,6 +39,7 @@ void request_free(struct api_request *q)
         atomic_fetch_sub(&s->metrics.open_requests, 1);
         budget_keep(&q->account, 0);
         err_done(&q->err);
+        err_done(&q->promise.failure);
         cancel_unref(q->cancel);
         arena_done(&q->arena);
         arena_done(&q->heads);
@@ -56,7 +57,7 @@ static void free_if_done(struct api_request *q)
                 request_free(q);
 }
 
-static void release(struct api_request *q)
+void request_release(struct api_request *q)
 {
         q->n_holds--;
         free_if_done(q);
@@ -126,7 +127,7 @@ static void refuse(struct api_request *q)
         answer_error(q);
         drop_request(q);
         send_reply(q);
-        release(q);
+        request_release(q);
 }
 
 static void send_list_head(struct api_request *q)
@@ -235,7 +236,7 @@ static void on_piece(struct job *j)
                 exchange_reset(q->ex, HTTP_RESET_INTERNAL_ERROR);
         else if (q->ex)
                 send_list_piece(q);
-        release(q);
+        request_release(q);
 }
 
 static void ask_for_piece(struct api_request *q)
@@ -245,7 +246,7 @@ static void ask_for_piece(struct api_request *q)
         if (workers_submit(q->server->bulk, q->ex->loop, &q->job) == 0)
                 return;
         exchange_reset(q->ex, HTTP_RESET_INTERNAL_ERROR);
-        release(q);
+        request_release(q);
 }
 
 static const struct user administrator = {
@@ -436,8 +437,19 @@ static void run_end(struct job *j)
 
 static void run_request(struct job *j)
 {
-        answer(CONTAINER_OF(j, struct api_request, job));
+        struct api_request *q = CONTAINER_OF(j, struct api_request, job);
+
+        answer(q);
         run_end(j);
+        promise_keep(q);
+}
+
+void request_answer(struct api_request *q)
+{
+        if (q->ex && q->list)
+                send_list_piece(q);
+        else if (q->ex)
+                send_reply(q);
 }
 
 static void on_handled(struct job *j)
@@ -451,11 +463,8 @@ static void on_handled(struct job *j)
                 watch_stream_begin(q);
                 return;
         }
-        if (q->ex && q->list)
-                send_list_piece(q);
-        else if (q->ex)
-                send_reply(q);
-        release(q);
+        request_answer(q);
+        request_release(q);
 }
 
 /* --- Receiving: loop thread --- */
@@ -495,7 +504,7 @@ static void submit(struct api_request *q, struct workers *pool)
         err_set(&q->err, ERR_LIMIT, "the API server has more than %d requests waiting", LIMIT_API_WAITING);
         err_set_reason(&q->err, REASON_TOO_MANY_REQUESTS);
         refuse(q);
-        release(q);
+        request_release(q);
 }
 
 /* Reading one object from memory takes less time than waking a worker for it. */
@@ -532,7 +541,7 @@ static void on_body(struct exchange *ex, struct str data)
         }
         if (q->ex)
                 exchange_consume(ex, data.n);
-        release(q);
+        request_release(q);
 }
 
 static void on_end(struct exchange *ex)
@@ -582,6 +591,7 @@ static struct api_request *request_new(struct apiserver *s, struct exchange *ex)
 
         q->server = s;
         q->ex = ex;
+        q->loop = ex->loop;
         q->identity = ex->identity;
         q->head = ex->request;
         q->began_ns = clock_mono_ns();
@@ -718,6 +728,7 @@ int apiserver_new(const struct apiserver_options *options, struct apiserver **re
         set_defaults(&s->options);
         mutex_init(&s->mutex);
         budget_init(&s->budget, s->options.max_memory_bytes);
+        promises_init(&s->promises);
         users_init(&s->users, s->options.max_user_requests, s->options.max_user_watches);
         r = set_up(s, err);
         if (r < 0) {
@@ -752,6 +763,7 @@ void apiserver_free(struct apiserver *s)
         workers_free(s->writers);
         workers_free(s->bulk);
         workers_free(s->health);
+        promises_done(&s->promises);
         http_server_free(s->http);
         discovery_free(s->discovery);
         if (s->checked_cluster)

@@ -15,6 +15,7 @@
 #include "list.h"
 #include "loop.h"
 #include "metrics.h"
+#include "promises.h"
 #include "route.h"
 #include "str-list.h"
 #include "users.h"
@@ -34,11 +35,12 @@ struct apiserver {
         struct cluster *checked_cluster; /* the same, if it is ours */
         struct discovery *discovery;
         struct workers *readers; /* jobs that never wait for long */
-        struct workers *writers; /* jobs that wait for the log, or for a version that is yet to come */
+        struct workers *writers; /* jobs that write, or wait for a version that is yet to come */
         struct workers *bulk;    /* what follows the first piece of lists; objects that exist when a watch begins */
         struct workers *health;  /* one thread: whatever others do, the server says how it is */
         struct budget budget;
         struct users users;
+        struct promises promises;
         struct metrics metrics;
         struct mutex mutex;           /* guards the two below */
         struct watch_stream *watches; /* all of them, so that a drain ends them */
@@ -48,7 +50,9 @@ struct apiserver {
 struct api_request {
         struct apiserver *server;
         struct exchange *ex; /* NULL once it is closed */
+        struct loop *loop;   /* of the exchange */
         struct job job;
+        struct api_promise promise; /* of its write */
         struct budget_account account;
         struct arena arena; /* of the run */
         struct arena heads; /* the exchange's arena, if the exchange closes while a worker has the request */
@@ -83,6 +87,10 @@ struct api_request {
 
 /* apiserver.c: frees a request whose exchange is closed and that no worker has. */
 void request_free(struct api_request *q);
+
+/* apiserver.c, loop thread: sends the answer of a finished job, unless the exchange is closed; lets go of the request. */
+void request_answer(struct api_request *q);
+void request_release(struct api_request *q);
 
 /* resource.c: handles a request for a resource, on a worker. Sets reply, list or watch. */
 int resource_handle(struct api_request *q, struct err *err);

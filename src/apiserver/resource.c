@@ -387,7 +387,7 @@ static int write_body(struct api_request *q, const struct target *t, struct writ
 
 static int handle_write(struct api_request *q, const struct target *t, enum write_verb verb, struct err *err)
 {
-        struct write_request req = { .verb = verb };
+        struct write_request req = { .verb = verb, .promise = promise_make(q) };
         struct write_result result;
         _cleanup_(form_done)
         struct form form = { 0 };
@@ -456,7 +456,7 @@ static int read_delete_options(struct api_request *q, struct write_request *req,
 
 static int handle_delete(struct api_request *q, const struct target *t, struct err *err)
 {
-        struct write_request req = { .verb = WRITE_DELETE, .key = t->key };
+        struct write_request req = { .verb = WRITE_DELETE, .key = t->key, .promise = promise_make(q) };
         struct form plain = { 0 };
         struct write_result result;
         struct value status;

@@ -43,6 +43,7 @@ struct worker {
         int64_t began_ns;           /* start of its job; guarded like next_idle */
         struct worker_lane *untold; /* lane with finished jobs that were not reported yet; worker only */
         unsigned n_untold;
+        bool keeps_job;  /* its job goes on without it; worker only */
         size_t n_behind; /* jobs that waited when this worker took its job */
 };
 
@@ -58,6 +59,8 @@ struct workers {
         size_t n_waiting;
         struct worker *idle; /* most recently idle first: its memory is still in the cache */
         unsigned n_active;
+        size_t n_kept; /* jobs that job_finish will finish */
+        struct waiters last_kept;
         bool is_closed;
 };
 
@@ -110,17 +113,23 @@ static void tell_untold(struct worker *self)
         self->n_untold = 0;
 }
 
-/* The loop may free the job as soon as it is on the list. No job is missed: the loop sets is_alone before it looks at the list for
- * the last time, so either it finds the job there, or the worker sees is_alone and notifies it. */
+/* The loop may free the job as soon as it is on the list. */
+static void add_finished(struct worker_lane *lane, struct job *j)
+{
+        j->next = atomic_load_explicit(&lane->finished, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak(&lane->finished, &j->next, j))
+                ;
+}
+
+/* No job is missed: the loop sets is_alone before it looks at the list for the last time, so either it finds the job there, or the
+ * worker sees is_alone and notifies it. */
 static void give_back(struct worker *self, struct job *j)
 {
         struct worker_lane *lane = j->lane;
 
         if (self->untold != lane)
                 tell_untold(self);
-        j->next = atomic_load_explicit(&lane->finished, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak(&lane->finished, &j->next, j))
-                ;
+        add_finished(lane, j);
         self->untold = lane;
         if (++self->n_untold >= MIN(MAX(self->n_behind, (size_t)MIN_UNTOLD), (size_t)MAX_UNTOLD) ||
             atomic_load(&lane->is_alone))
@@ -188,9 +197,50 @@ static void work(void *arg)
         struct job *j;
 
         while ((j = next_job(self))) {
+                j->worker = self;
+                self->keeps_job = false;
                 j->run(j);
-                give_back(self, j);
+                if (!self->keeps_job)
+                        give_back(self, j);
         }
+}
+
+/* --- Kept jobs --- */
+
+void job_keep(struct job *j)
+{
+        struct workers *w = j->worker->workers;
+
+        j->worker->keeps_job = true;
+        mutex_lock(&w->mutex);
+        w->n_kept++;
+        mutex_unlock(&w->mutex);
+}
+
+void job_finish(struct job *j)
+{
+        struct worker_lane *lane = j->lane;
+        struct workers *w = lane->workers;
+
+        add_finished(lane, j);
+        tell(lane);
+        mutex_lock(&w->mutex);
+        if (--w->n_kept == 0)
+                waiters_grant(&w->last_kept);
+        mutex_unlock(&w->mutex);
+}
+
+/* Called when no worker runs any more. */
+static void await_kept(struct workers *w)
+{
+        struct waiter waiter;
+
+        mutex_lock(&w->mutex);
+        if (w->n_kept) {
+                waiters_append(&w->last_kept, &waiter);
+                waiters_wait(&w->last_kept, &waiter, &w->mutex, "kept jobs", w->name, DEADLINE_NONE, NULL);
+        }
+        mutex_unlock(&w->mutex);
 }
 
 /* --- Lanes; on their loops --- */
@@ -225,9 +275,10 @@ static void on_told(struct loop_task *t)
         finish_jobs(lane);
 }
 
-/* Wakes one worker for the waiting jobs, or one per job if all awake workers are stuck. Returns true when jobs wait and idle
- * workers remain: then the caller must check again later, since nothing else wakes them. */
-static bool wake_as_needed(struct workers *w, bool wakes_all)
+/* Wakes one worker for the waiting jobs, or as many as are awake if all of those are stuck, so that their number doubles with each
+ * call: workers that only wait for a processor look stuck, too, and more of them would help nobody. Returns true when jobs wait and
+ * idle workers remain: then the caller must check again later, since nothing else wakes them. */
+static bool wake_as_needed(struct workers *w, bool may_double)
 {
         struct worker *called = NULL, *next;
         int64_t now_ns = clock_mono_ns();
@@ -236,7 +287,7 @@ static bool wake_as_needed(struct workers *w, bool wakes_all)
 
         mutex_lock(&w->mutex);
         if (should_wake(w, now_ns))
-                n = wakes_all && are_stuck(w, now_ns) ? w->n_waiting : 1;
+                n = may_double && are_stuck(w, now_ns) ? MIN(w->n_waiting, MAX(w->n_active, 1u)) : 1;
         for (; n > 0 && w->idle; n--) {
                 next = call_up(w, now_ns);
                 next->next_idle = called;
@@ -390,6 +441,7 @@ void workers_free(struct workers *w)
         close_all(w);
         for (unsigned i = 0; i < w->n; i++)
                 thread_join(w->all[i].thread);
+        await_kept(w);
         /* Tasks that the workers posted run before this one. */
         for (struct worker_lane *lane = atomic_load(&w->lanes), *next; lane; lane = next) {
                 next = lane->next;

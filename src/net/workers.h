@@ -10,6 +10,7 @@
 #include "err.h"
 
 struct loop;
+struct worker;
 struct worker_lane;
 struct workers;
 
@@ -19,6 +20,7 @@ struct job {
         void (*finish)(struct job *j); /* on the loop that submitted it; may free the job */
         struct job *next;              /* this and all below: workers.c only */
         struct worker_lane *lane;
+        struct worker *worker; /* runs it */
         int64_t submitted_ns;
 };
 
@@ -29,6 +31,13 @@ int workers_new(const char *name, unsigned n, size_t max_waiting, struct workers
  * error. */
 int workers_submit(struct workers *w, struct loop *l, struct job *j);
 
-/* Lets the threads finish their jobs, finishes these jobs on their loops, which must still run, and frees everything. Must not be
+/* Called by run on its own job, before another thread can finish it: the job is not finished when run returns, but by job_finish. The
+ * worker is free for other jobs meanwhile. */
+void job_keep(struct job *j);
+
+/* Sends a kept job to its loop, once. Any thread may call it. */
+void job_finish(struct job *j);
+
+/* Lets the threads finish their jobs, waits for kept jobs, finishes these jobs on their loops, which must still run, and frees everything. Must not be
  * called on a loop thread. NULL is fine. */
 void workers_free(struct workers *w);

@@ -192,8 +192,7 @@ int commit_check_open(struct store *s, struct err *err)
         return r;
 }
 
-/* The error when the log failed. The log may have kept the write nevertheless. */
-static int tell_failure(const struct writer *w, struct err *err)
+int commit_tell_failure(const struct writer *w, struct err *err)
 {
         int r = err_set(err, ERR_FAILED,
                         "cannot log the write, which may or may not be there when the store is opened again: %s",
@@ -225,7 +224,17 @@ static int await_published(struct commit **c, struct run *run, struct err *err)
                 *c = NULL;
                 return tell_unknown(r, run, err);
         }
-        return mine->state == COMMIT_FAILED ? tell_failure(s->writer, err) : 0;
+        return mine->state == COMMIT_FAILED ? commit_tell_failure(s->writer, err) : 0;
+}
+
+/* Under the mutex. From now on the store owns the decided commit. */
+static void give_promise(struct commit **c, struct write_promise *promise)
+{
+        struct commit *mine = TAKE(*c);
+
+        promise->is_given = true;
+        mine->promise = promise;
+        mine->is_abandoned = true;
 }
 
 /* Under the mutex. COMMIT_DONE means that the commit is decided. */
@@ -254,7 +263,7 @@ static int decide(struct commit *c, struct run *run, struct err *err)
         return COMMIT_DONE;
 }
 
-static int commit_through_log(struct commit **c, struct run *run, struct err *err)
+static int commit_through_log(struct commit **c, struct run *run, struct write_promise *promise, struct err *err)
 {
         struct store *s = (*c)->s;
         int r;
@@ -264,13 +273,15 @@ static int commit_through_log(struct commit **c, struct run *run, struct err *er
         (*c)->id = commit_object_id((*c)->arena, (*c)->table, (*c)->key);
         mutex_lock(&s->mutex);
         r = decide(*c, run, err);
-        if (r == COMMIT_DONE)
+        if (r == COMMIT_DONE && promise)
+                give_promise(c, promise);
+        else if (r == COMMIT_DONE)
                 r = await_published(c, run, err);
         mutex_unlock(&s->mutex);
         return r;
 }
 
-int commit_run(struct commit **c, struct run *run, struct err *err)
+int commit_run(struct commit **c, struct run *run, struct write_promise *promise, struct err *err)
 {
-        return (*c)->is_logged ? commit_through_log(c, run, err) : (int)commit_now(*c);
+        return (*c)->is_logged ? commit_through_log(c, run, promise, err) : (int)commit_now(*c);
 }

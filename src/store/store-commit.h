@@ -53,7 +53,8 @@ struct commit {
         struct arena own_arena;
         enum commit_state state;
         bool is_logged;
-        bool is_abandoned; /* the caller no longer waits: the commit is freed when it is published */
+        bool is_abandoned;             /* the caller no longer waits: the commit is freed when it is published */
+        struct write_promise *promise; /* NULL: the caller waits. Settled before the commit is freed */
         uint64_t version;
         uint64_t previous; /* the version of the object that it replaces; 0: it creates one */
         size_t size_bytes;
@@ -70,8 +71,8 @@ void commit_free(struct commit *c); /* NULL is fine */
 
 /* Decides the commit and returns when it is published: an enum commit_result, or an error. A caller that is canceled or out of time
  * while the commit is being logged gets an error that says the write may have happened; *c is then NULL, and the store finishes and
- * frees the commit. */
-int commit_run(struct commit **c, struct run *run, struct err *err);
+ * frees the commit. With a promise, COMMIT_DONE may come before the commit is published: the promise is then given, and *c is NULL. */
+int commit_run(struct commit **c, struct run *run, struct write_promise *promise, struct err *err);
 
 /* These wait until earlier writes are published or have failed, so the caller then reads the result of those writes. This includes
  * writes whose callers were told that they may have happened. Under the mutex, which is unlocked while waiting. */
@@ -138,6 +139,9 @@ struct writer {
         bool is_closed;
         struct err failure; /* the error of the log; no writes are taken after it */
 };
+
+/* The error of a write whose log failed. The log may have kept the write nevertheless. */
+int commit_tell_failure(const struct writer *w, struct err *err);
 
 int writer_start(struct store *s, struct err *err);
 void writer_stop(struct store *s); /* returns once every decided commit is published or has failed */

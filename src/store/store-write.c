@@ -337,17 +337,26 @@ static int run_preparation(struct attempt *t, struct err *err)
         return r;
 }
 
-/* Commits the outcome of the preparation. */
+/* A caller may be promised a write that needs nothing more once it is published; a CRD gets its names. */
+static struct write_promise *promise_of(const struct attempt *t)
+{
+        return t->served.table == t->s->crds ? NULL : t->req->promise;
+}
+
+/* Commits the outcome of the preparation. The commit may be gone when it returns, so the object is counted before. */
 static int try_commit(struct attempt *t, bool may_generate, struct write_result *ret, struct err *err)
 {
+        _cleanup_object_ struct object *after = NULL;
         int r = prepare(t, err);
 
-        if (r == 0)
-                r = commit_run(&t->commit, t->run, err);
+        if (r == 0) {
+                after = object_ref(t->commit->object);
+                r = commit_run(&t->commit, t->run, promise_of(t), err);
+        }
         if (r == COMMIT_EXISTS)
                 return may_generate ? COMMIT_AGAIN : already_exists(t, t->live_value, err);
         if (r == COMMIT_DONE)
-                answer_committed(t, t->commit->object, ret);
+                answer_committed(t, after, ret);
         return r;
 }
 

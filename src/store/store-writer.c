@@ -82,13 +82,39 @@ static void resolve(struct writer *w, struct commit *c, enum commit_state state,
         }
 }
 
-static void free_commits(struct commit *c)
+/* Without the mutex. The failure of a log is set once, by this thread. */
+static void settle(const struct writer *w, const struct commit *c)
 {
-        while (c) {
-                struct commit *next = c->next;
+        _cleanup_err_ struct err err = { 0 };
 
-                commit_free(c);
-                c = next;
+        if (c->state == COMMIT_FAILED)
+                commit_tell_failure(w, &err);
+        c->promise->settle(c->promise, err.code ? &err : NULL);
+}
+
+static struct commit *reverse(struct commit *newest)
+{
+        struct commit *oldest = NULL, *next;
+
+        for (; newest; newest = next) {
+                next = newest->next;
+                newest->next = oldest;
+                oldest = newest;
+        }
+        return oldest;
+}
+
+/* Frees the commits whose callers do not wait, after the callers were told what they were promised. */
+static void free_commits(const struct writer *w, struct commit *newest)
+{
+        struct commit *oldest = reverse(newest);
+
+        for (const struct commit *c = oldest; c; c = c->next)
+                if (c->promise)
+                        settle(w, c);
+        for (struct commit *next; oldest; oldest = next) {
+                next = oldest->next;
+                commit_free(oldest);
         }
 }
 
@@ -162,7 +188,7 @@ static void publish_batch(struct store *s, struct commit *batch)
                 mutex_unlock(&s->mutex);
                 watch_call_woken(s);
                 history_free_events(gone);
-                free_commits(done);
+                free_commits(s->writer, done);
         }
 }
 
@@ -189,7 +215,7 @@ static void stop_writes(struct store *s, struct commit *batch, struct err *err)
         fail_commits(w, batch, &done);
         fail_commits(w, TAKE(w->first), &done);
         mutex_unlock(&s->mutex);
-        free_commits(done);
+        free_commits(w, done);
 }
 
 /* --- The thread --- */

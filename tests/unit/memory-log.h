@@ -261,3 +261,45 @@ static inline void memory_log_await_arrival(struct memory_log *l)
         }
         mutex_unlock(&l->mutex);
 }
+
+/* --- Promised writes --- */
+
+/* A promise whose caller waits for it, as a server does without a thread. */
+struct kept_promise {
+        struct write_promise promise;
+        struct completion settled;
+        struct err err;
+};
+
+static inline void settle_kept_promise(struct write_promise *p, const struct err *err)
+{
+        struct kept_promise *k = CONTAINER_OF(p, struct kept_promise, promise);
+
+        CHECK(!completion_is_done(&k->settled));
+        if (err) {
+                err_set(&k->err, err->code, "%s", err_message(err));
+                err_set_reason(&k->err, err->reason);
+        }
+        completion_complete(&k->settled);
+}
+
+static inline void kept_promise_init(struct kept_promise *k)
+{
+        *k = (struct kept_promise) { .promise.settle = settle_kept_promise };
+        completion_init(&k->settled, "promise");
+}
+
+static inline void kept_promise_done(struct kept_promise *k)
+{
+        completion_done(&k->settled);
+        err_done(&k->err);
+}
+
+/* Called when a write has returned: waits until it is done, if it was only promised. */
+static inline int kept_promise_wait(struct kept_promise *k, int r, struct err *err)
+{
+        if (r < 0 || !k->promise.is_given)
+                return r;
+        CHECK(completion_wait(&k->settled, DEADLINE_NONE, NULL) == 0);
+        return k->err.code ? err_move(err, &k->err) : 0;
+}

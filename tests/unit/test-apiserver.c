@@ -794,6 +794,108 @@ TEST(reads_while_the_log_is_held)
         fixture_init(&api.fixture);
 }
 
+/* A server on a log that the test holds up. */
+struct held_api {
+        struct api api;
+        struct memory_log log;
+};
+
+static void held_api_init(struct held_api *h)
+{
+        struct store_options options = { .log = &h->log.log };
+
+        memory_log_init(&h->log);
+        api_init_with(&h->api, &options, NULL);
+        memory_log_hold(&h->log);
+}
+
+static void held_api_done(struct held_api *h)
+{
+        api_done(&h->api);
+        memory_log_done(&h->log);
+}
+
+/* A write that is late is answered, and goes on. The server's end waits for it. */
+TEST(late_writes)
+{
+        struct held_api h;
+        struct client c, gone;
+        struct reply r;
+        struct arena a;
+
+        arena_init(&a, "test", 0);
+        held_api_init(&h);
+        client_init(&gone, &h.api);
+        client_send(&gone, "POST", CMS "?timeout=1s", JSON_TYPE, STR("{\"metadata\":{\"name\":\"gone\"}}"));
+        client_init(&c, &h.api);
+        r = ask(&c, &a, "POST", CMS "?timeout=1s", JSON_TYPE, "{'metadata':{'name':'late'}}");
+        ASSERT_REPLY(r, 504, "the write may have happened, it was being logged: deadline exceeded");
+        client_done(&gone);
+        ASSERT_REPLY(ask(&c, &a, "GET", CMS "/late", "", NULL), 404, "");
+        memory_log_release(&h.log);
+        do
+                r = ask(&c, &a, "GET", CMS "/late", "", NULL);
+        while (r.status == 404);
+        ASSERT_REPLY(r, 200, "late");
+        ASSERT_REPLY(ask(&c, &a, "GET", CMS "/gone", "", NULL), 200, "gone");
+        await_metric(&c, &a, "weft_apiserver_open_requests 1\n");
+        client_done(&c);
+        held_api_done(&h);
+        arena_done(&a);
+}
+
+static void release_log(void *arg)
+{
+        memory_log_release(arg);
+}
+
+TEST(the_end_waits_for_late_writes)
+{
+        struct thread *thread;
+        struct held_api h;
+        struct client c;
+        struct arena a;
+
+        arena_init(&a, "test", 0);
+        held_api_init(&h);
+        client_init(&c, &h.api);
+        ASSERT_REPLY(ask(&c, &a, "POST", CMS "?timeout=1s", JSON_TYPE, "{'metadata':{'name':'late'}}"), 504,
+                     "may have");
+        client_done(&c);
+        ASSERT_INT(thread_start("release", release_log, &h.log, &thread, NULL), 0);
+        api_done(&h.api);
+        thread_join(thread);
+        memory_log_done(&h.log);
+        arena_done(&a);
+}
+
+TEST(writes_that_the_log_loses)
+{
+        enum { N = 20 };
+        struct client writers[N];
+        struct held_api h;
+        struct arena a;
+
+        arena_init(&a, "test", 0);
+        held_api_init(&h);
+        for (int i = 0; i < N; i++) {
+                client_init(&writers[i], &h.api);
+                client_send(&writers[i], "POST", CMS, JSON_TYPE,
+                            arena_printf(&a, "{\"metadata\":{\"name\":\"c%d\"}}", i));
+        }
+        memory_log_await_arrival(&h.log);
+        h.log.fails_at = h.log.n_appends + 1;
+        memory_log_release(&h.log);
+        for (int i = 0; i < N; i++) {
+                struct reply r = client_reply(&writers[i], &a, false);
+
+                ASSERT(r.status == 500 ? reply_has(r, "cannot log the write") : r.status == 503);
+                client_done(&writers[i]);
+        }
+        held_api_done(&h);
+        arena_done(&a);
+}
+
 /* --- HTTP/2 --- */
 
 static void h2_get(struct raw_peer *p, uint32_t id, const char *path)

@@ -31,7 +31,7 @@ struct trial {
 
 /* Counts over all schedules: a simulation in which nothing goes wrong proves nothing. */
 static struct {
-        uint64_t n_done, n_unknown, n_failed, n_refused, n_waited, n_batched, n_reads, n_events;
+        uint64_t n_done, n_unknown, n_failed, n_refused, n_waited, n_batched, n_reads, n_events, n_promised;
 } seen;
 
 /* One look at the store: what it shows lies between the version at the start and what is logged at the end. */
@@ -233,6 +233,21 @@ static void check_done(struct look *l, const struct object_key *key, const struc
         }
 }
 
+/* Half of the callers take a promise instead of waiting in the store. */
+static int write_somehow(struct look *l, struct write_request req, struct write_result *ret)
+{
+        struct kept_promise promise;
+        int r;
+
+        kept_promise_init(&promise);
+        req.promise = random_system_u64() % 2 ? &promise.promise : NULL;
+        r = cluster_write(l->trial->cluster, &l->run, &req, ret, &l->err);
+        seen.n_promised += promise.promise.is_given;
+        r = kept_promise_wait(&promise, r, &l->err);
+        kept_promise_done(&promise);
+        return r;
+}
+
 /* Writes, and checks the answer against the log. */
 static int write_checked(struct look *l, const struct write_request *req, enum fate *ret_fate)
 {
@@ -241,7 +256,7 @@ static int write_checked(struct look *l, const struct write_request *req, enum f
 
         if (l->trial->has_deadlines && random_system_u64() % 3 == 0)
                 l->run.deadline = deadline_after_ns((int64_t)(random_system_u64() % 4000000));
-        r = cluster_write(l->trial->cluster, &l->run, req, &result, &l->err);
+        r = write_somehow(l, *req, &result);
         CHECK(r == l->err.code);
         l->run.deadline = DEADLINE_NONE;
         if (r == 0 && !req->is_dry_run)
@@ -669,7 +684,7 @@ TEST(a_log_that_answers_at_once)
 TEST(a_slow_log)
 {
         explore((struct memory_log) { .most_ns = 2000000 }, 3);
-        ASSERT(seen.n_unknown > 0 && seen.n_waited > 0 && seen.n_batched > 0);
+        ASSERT(seen.n_unknown > 0 && seen.n_waited > 0 && seen.n_batched > 0 && seen.n_promised > 0);
 }
 
 TEST(a_log_that_fails)

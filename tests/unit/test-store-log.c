@@ -452,6 +452,73 @@ SIMULATED_TEST(batches_and_what_waits_are_bounded)
 
 /* --- Failure --- */
 
+/* --- Promised writes --- */
+
+static int write_promised(struct bench *b, enum write_verb verb, const char *name, struct kept_promise *k,
+                          struct write_result *ret)
+{
+        struct write_request req = { .verb = verb, .key = model_key(name), .promise = &k->promise };
+
+        if (verb == WRITE_CREATE)
+                req.body = model_widget(&b->arena, name, "");
+        kept_promise_init(k);
+        return cluster_write(b->cluster, &b->run, &req, ret, &b->err);
+}
+
+SIMULATED_TEST(a_promised_write_is_seen_when_its_promise_is_settled)
+{
+        struct write_result created, removed;
+        struct kept_promise creation, removal;
+        struct bench b;
+
+        bench_init(&b);
+        memory_log_hold(&b.log);
+        CHECK(write_promised(&b, WRITE_CREATE, "a", &creation, &created) == 0 && creation.promise.is_given);
+        let_rest();
+        CHECK(created.is_created && object_version(created.object) == 5);
+        CHECK(version_of(&b, "a") == 0 && !completion_is_done(&creation.settled));
+        memory_log_release(&b.log);
+        CHECK(kept_promise_wait(&creation, 0, NULL) == 0 && version_of(&b, "a") == 5);
+        CHECK(write_promised(&b, WRITE_DELETE, "a", &removal, &removed) == 0 && removed.is_removed);
+        CHECK(kept_promise_wait(&removal, 0, NULL) == 0 && version_of(&b, "a") == 0);
+        kept_promise_done(&creation);
+        kept_promise_done(&removal);
+        bench_done(&b);
+}
+
+SIMULATED_TEST(a_write_that_is_not_logged_is_not_promised)
+{
+        struct write_result result;
+        struct kept_promise k;
+        struct bench b;
+
+        bench_init(&b);
+        CHECK(write_promised(&b, WRITE_DELETE, "none", &k, &result) == ERR_NOT_FOUND && !k.promise.is_given);
+        kept_promise_done(&k);
+        bench_done(&b);
+}
+
+SIMULATED_TEST(promises_are_settled_when_the_log_fails)
+{
+        struct kept_promise first, second;
+        struct write_result result;
+        struct bench b;
+
+        bench_init(&b);
+        memory_log_hold(&b.log);
+        CHECK(write_promised(&b, WRITE_CREATE, "first", &first, &result) == 0 && first.promise.is_given);
+        let_rest(); /* the second one is not in the batch of the first */
+        CHECK(write_promised(&b, WRITE_CREATE, "second", &second, &result) == 0 && second.promise.is_given);
+        b.log.fails_at = b.log.n_appends + 1;
+        memory_log_release(&b.log);
+        CHECK(kept_promise_wait(&first, 0, &b.err) == ERR_FAILED && says(&b.err, "cannot log the write"));
+        CHECK(kept_promise_wait(&second, 0, &b.err) == ERR_FAILED && b.err.reason == REASON_INTERNAL_ERROR);
+        CHECK(count_widgets(&b) == 0);
+        kept_promise_done(&first);
+        kept_promise_done(&second);
+        bench_done(&b);
+}
+
 SIMULATED_TEST(writes_stop_when_the_log_fails)
 {
         struct bench b;

@@ -25,6 +25,7 @@ struct task {
         struct completion *completes; /* the same */
         struct completion finished;
         bool is_endless; /* submitted again until that is refused */
+        bool is_kept;    /* it goes on when run has returned */
         bool is_on_loop;
         int result;
 };
@@ -34,6 +35,8 @@ static void run(struct job *j)
         struct task *t = CONTAINER_OF(j, struct task, job);
 
         t->is_on_loop = loop_is_current(t->bench->loop);
+        if (t->is_kept)
+                job_keep(j);
         if (t->completes)
                 completion_complete(t->completes);
         if (t->waits_for)
@@ -225,6 +228,63 @@ TEST(the_end_waits_for_all_jobs_and_takes_no_more)
         loop_free(b.loop);
         completion_done(&b.all);
         completion_done(&release);
+}
+
+/* More jobs are kept than there are workers, and others run meanwhile. */
+TEST(kept_jobs_need_no_worker)
+{
+        enum { N = 5 };
+        struct task kept[N], quick;
+        struct bench b;
+
+        setup(&b, 1, 100, N + 1);
+        for (unsigned i = 0; i < N; i++) {
+                task_init(&kept[i], &b);
+                kept[i].is_kept = true;
+        }
+        ASSERT_INT(submit(&b, kept, N), 0);
+        task_init(&quick, &b);
+        ASSERT_INT(submit(&b, &quick, 1), 0);
+        ASSERT_INT(completion_wait(&quick.finished, PATIENT, NULL), 0);
+        for (unsigned i = 0; i < N; i++)
+                ASSERT(!completion_is_done(&kept[i].finished));
+        for (unsigned i = 0; i < N; i++)
+                job_finish(&kept[i].job);
+        ASSERT_INT(completion_wait(&b.all, PATIENT, NULL), 0);
+        for (unsigned i = 0; i < N; i++)
+                ASSERT_INT(kept[i].result, 0);
+        teardown(&b);
+}
+
+static void finish_later(void *arg)
+{
+        struct task *t = arg;
+
+        completion_wait(t->completes, PATIENT, NULL);
+        thread_yield();
+        job_finish(&t->job);
+}
+
+TEST(the_end_waits_for_kept_jobs)
+{
+        struct completion begun;
+        struct thread *thread;
+        struct task kept;
+        struct bench b;
+
+        completion_init(&begun, "begun");
+        setup(&b, 1, 100, 1);
+        task_init(&kept, &b);
+        kept.is_kept = true;
+        kept.completes = &begun;
+        ASSERT_INT(submit(&b, &kept, 1), 0);
+        ASSERT_INT(thread_start("finisher", finish_later, &kept, &thread, NULL), 0);
+        workers_free(b.workers);
+        ASSERT(completion_is_done(&kept.finished));
+        thread_join(thread);
+        loop_free(b.loop);
+        completion_done(&b.all);
+        completion_done(&begun);
 }
 
 TEST(workers_that_have_nothing_to_do_end_too)

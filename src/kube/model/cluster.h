@@ -142,6 +142,20 @@ enum propagation {
         PROPAGATE_ORPHAN,
 };
 
+/* Lets a write return before it is done, for callers that can wait without a thread.
+ *
+ * The cluster sets is_given if it returns before the write is done: the write is decided, so its result is final, but it can still be
+ * lost. The caller must not show the result to anybody, and reads need not show the write, until the cluster calls settle: once, from
+ * any thread, without locks of the cluster held, perhaps before the write returns. The error is NULL if the write is done; otherwise the
+ * write may or may not have happened. settle must not wait and must not call the cluster. The run's deadline and cancel token no longer
+ * matter then.
+ *
+ * If is_given is not set when the write returns, it is done or has failed as any other. */
+struct write_promise {
+        void (*settle)(struct write_promise *p, const struct err *err);
+        bool is_given;
+};
+
 struct write_request {
         enum write_verb verb;
         struct object_key key;    /* name may be empty on create: the body's name is used, or one is generated */
@@ -153,6 +167,7 @@ struct write_request {
         enum field_validation field_validation;
         const struct str *duplicate_fields; /* paths of keys that the body's text had twice, from its decoder */
         size_t n_duplicate_fields;
+        struct write_promise *promise; /* NULL: the call returns when the write is done */
 
         /* delete */
         struct str precondition_uid;
