@@ -37,8 +37,8 @@ struct worker_lane {
 
 struct worker {
         struct workers *workers;
-        struct thread *thread;
-        struct worker *next_idle;   /* guarded by the mutex; after call_up by its caller, until unpark */
+        struct thread *thread;      /* NULL: not started yet; guarded like next_idle */
+        struct worker *next_idle;   /* guarded by the mutex; after call_up by its caller, until rouse */
         bool is_idle;               /* guarded like next_idle */
         int64_t began_ns;           /* start of its job; guarded like next_idle */
         struct worker_lane *untold; /* lane with finished jobs that were not reported yet; worker only */
@@ -66,7 +66,9 @@ struct workers {
 
 /* --- Waking --- */
 
-/* Takes the first idle worker off the list. The caller unparks it after unlocking the mutex, because the worker locks the mutex
+static void work(void *arg);
+
+/* Takes the first idle worker off the list. The caller rouses it after unlocking the mutex, because the worker locks the mutex
  * first. */
 static struct worker *call_up(struct workers *w, int64_t now_ns)
 {
@@ -77,6 +79,26 @@ static struct worker *call_up(struct workers *w, int64_t now_ns)
         sleeper->began_ns = now_ns;
         w->n_active++;
         return sleeper;
+}
+
+/* Wakes a worker that was called up. Threads are started when they are needed; one that cannot be started is called up again when jobs
+ * wait in vain. */
+static void rouse(struct worker *called)
+{
+        struct workers *w = called->workers;
+
+        if (called->thread) {
+                unpark(called->thread);
+                return;
+        }
+        mutex_lock(&w->mutex); /* none is started after the end has begun: workers_free would not join it */
+        if (w->is_closed || thread_start(w->name, work, called, &called->thread, NULL) < 0) {
+                w->n_active--;
+                called->is_idle = true;
+                called->next_idle = w->idle;
+                w->idle = called;
+        }
+        mutex_unlock(&w->mutex);
 }
 
 /* Whether all awake workers are busy with long jobs. */
@@ -187,7 +209,7 @@ static struct job *next_job(struct worker *self)
                 j = take_first(self, &help);
         mutex_unlock(&w->mutex);
         if (help)
-                unpark(help->thread);
+                rouse(help);
         return j;
 }
 
@@ -297,7 +319,7 @@ static bool wake_as_needed(struct workers *w, bool may_double)
         mutex_unlock(&w->mutex);
         for (; called; called = next) {
                 next = called->next_idle;
-                unpark(called->thread);
+                rouse(called);
         }
         return may_need_more;
 }
@@ -395,14 +417,15 @@ int workers_new(const char *name, unsigned n, size_t max_waiting, struct workers
         w->max_waiting = max_waiting;
         w->last = &w->first;
         w->all = xcalloc(n, sizeof(*w->all));
+        w->n = n;
         mutex_init(&w->mutex);
-        w->n_active = n;
-        for (; w->n < n; w->n++) {
-                w->all[w->n].workers = w;
-                r = thread_start(name, work, &w->all[w->n], &w->all[w->n].thread, err);
-                if (r < 0)
-                        break;
+        for (unsigned i = n; i-- > 1;) {
+                w->all[i] = (struct worker) { .workers = w, .next_idle = w->idle, .is_idle = true };
+                w->idle = &w->all[i];
         }
+        w->all[0].workers = w;
+        w->n_active = 1;
+        r = thread_start(name, work, &w->all[0], &w->all[0].thread, err);
         if (r < 0) {
                 workers_free(w);
                 return r;
@@ -429,8 +452,12 @@ static void close_all(struct workers *w)
 {
         mutex_lock(&w->mutex);
         w->is_closed = true;
-        while (w->idle)
-                unpark(call_up(w, 0)->thread);
+        while (w->idle) {
+                struct worker *called = call_up(w, 0);
+
+                if (called->thread)
+                        unpark(called->thread);
+        }
         mutex_unlock(&w->mutex);
 }
 
@@ -440,7 +467,8 @@ void workers_free(struct workers *w)
                 return;
         close_all(w);
         for (unsigned i = 0; i < w->n; i++)
-                thread_join(w->all[i].thread);
+                if (w->all[i].thread)
+                        thread_join(w->all[i].thread);
         await_kept(w);
         /* Tasks that the workers posted run before this one. */
         for (struct worker_lane *lane = atomic_load(&w->lanes), *next; lane; lane = next) {

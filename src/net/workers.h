@@ -24,7 +24,8 @@ struct job {
         int64_t submitted_ns;
 };
 
-/* Starts n threads. At most max_waiting jobs may wait for a thread. */
+/* At most n threads, the first of them started at once, the others when they are needed. At most max_waiting jobs may wait for a
+ * thread. */
 int workers_new(const char *name, unsigned n, size_t max_waiting, struct workers **ret, struct err *err);
 
 /* Call it on the loop's thread. ERR_LIMIT: too many jobs wait. ERR_CLOSED: workers_free has begun. The caller keeps the job on

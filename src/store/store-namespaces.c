@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "condition.h"
+#include "write-group.h"
 
 #define KUBERNETES STR("kubernetes")
 
@@ -13,14 +14,15 @@ static struct object_key namespace_key(struct str name)
 
 /* --- Creation --- */
 
-static int create_namespace(struct store *s, struct run *run, struct str name, struct str cause, struct err *err)
+static int create_namespace(struct store *s, struct run *run, struct str name, struct str cause,
+                            struct write_promise *promise, struct err *err)
 {
         struct run own = *run;
         struct object_builder object, metadata;
         struct value body;
-        struct write_request req = { .verb = WRITE_CREATE,
-                                     .key = namespace_key(name),
-                                     .manager = STR("kube-apiserver") };
+        struct write_request req = {
+                .verb = WRITE_CREATE, .key = namespace_key(name), .manager = STR("kube-apiserver"), .promise = promise
+        };
 
         object_builder_init(&metadata, run->arena, 1);
         object_builder_add(&metadata, STR("name"), value_of_str(name));
@@ -54,13 +56,23 @@ int namespaces_bootstrap(struct store *s, struct err *err)
                                             STR_INIT("kube-node-lease") };
         _cleanup_arena_ struct arena a;
         struct run run = { .arena = &a, .deadline = DEADLINE_NONE };
-        int r = 0;
+        _cleanup_err_ struct err lost = { 0 };
+        struct write_group group;
+        int r = 0, waited;
 
         arena_init(&a, "bootstrap", 0);
-        for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++)
-                if (!has_namespace(s, names[i]))
-                        r = create_namespace(s, &run, names[i], STR("bootstrap"), err);
-        return r;
+        write_group_init(&group);
+        for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {
+                struct write_promise *promise;
+
+                if (has_namespace(s, names[i]))
+                        continue;
+                promise = write_group_promise(&group, &a);
+                r = create_namespace(s, &run, names[i], STR("bootstrap"), promise, err);
+                write_group_add(&group, promise);
+        }
+        waited = write_group_wait(&group, &lost);
+        return r == 0 && waited < 0 ? err_move(err, &lost) : r;
 }
 
 /* *ret is counted, and NULL when it is not there. */
@@ -110,7 +122,7 @@ int namespaces_check(struct store *s, struct run *run, const struct served *serv
         if (r < 0)
                 return r;
         if (!o && s->options.creates_namespaces) {
-                r = create_namespace(s, run, key->ns, STR("something is created in it"), &inner);
+                r = create_namespace(s, run, key->ns, STR("something is created in it"), NULL, &inner);
                 if (r < 0 && r != ERR_EXISTS && err_move(err, &inner) < 0)
                         return err_wrap(err, "cannot create namespace %.*s", STR_ARG(key->ns));
                 r = find_namespace(s, run, key->ns, &o, &is_terminating, err);

@@ -3,15 +3,11 @@
 #include "access-state.h"
 
 #include "access-data.h"
-#include "park.h"
-#include "vec.h"
+#include "write-group.h"
 #include "yaml.h"
 
-#include <stdatomic.h>
-
 #define AUTO_UPDATE  "rbac.authorization.kubernetes.io/autoupdate"
-#define MAX_ATTEMPTS 5  /* for one object, when others write it at the same time */
-#define THREADS      32 /* that write the objects of the first start */
+#define MAX_ATTEMPTS 5 /* for one object, when others write it at the same time */
 
 static const struct {
         const char *section;
@@ -169,24 +165,39 @@ static const struct value *complete(struct arena *a, const struct value *object,
 
 /* --- Writes --- */
 
-static int write_object(struct cluster *c, struct run *run, enum write_verb verb, const struct value *object,
-                        struct err *err)
+/* The cluster, and the writes that are under way. */
+struct bootstrap {
+        struct cluster *cluster;
+        struct run run;
+        struct write_group writes;
+};
+
+static int write_object(struct bootstrap *b, struct write_request req, struct err *err)
+{
+        struct write_result result = { 0 };
+        int r;
+
+        req.promise = write_group_promise(&b->writes, b->run.arena);
+        r = cluster_write(b->cluster, &b->run, &req, &result, err);
+        write_group_add(&b->writes, req.promise);
+        return r;
+}
+
+static int put_object(struct bootstrap *b, enum write_verb verb, const struct value *object, struct err *err)
 {
         struct write_request req = {
                 .verb = verb, .key = object_key_of(object), .body = object, .manager = STR("kube-apiserver")
         };
-        struct write_result result = { 0 };
 
-        return cluster_write(c, run, &req, &result, err);
+        return write_object(b, req, err);
 }
 
-static int delete_object(struct cluster *c, struct run *run, const struct value *object, struct err *err)
+static int delete_object(struct bootstrap *b, const struct value *object, struct err *err)
 {
         struct write_request req = { .verb = WRITE_DELETE,
                                      .key = object_key_of(object),
                                      .precondition_uid = meta_uid(object) };
-        struct write_result result = { 0 };
-        int r = cluster_write(c, run, &req, &result, err);
+        int r = write_object(b, req, err);
 
         return r == ERR_NOT_FOUND ? 0 : r;
 }
@@ -199,34 +210,33 @@ static bool refers_elsewhere(const struct value *object, const struct value *exp
         return wanted && !(is && value_equal(is, wanted));
 }
 
-static int try_ensure(struct cluster *c, struct run *run, const struct value *expected, bool is_binding,
-                      struct err *err)
+static int try_ensure(struct bootstrap *b, const struct value *expected, bool is_binding, struct err *err)
 {
         struct object_key key = object_key_of(expected);
         _cleanup_err_ struct err missing = { 0 };
         const struct value *object, *completed;
-        int r = cluster_get_value(c, run, &key, &object, &missing);
+        int r = cluster_get_value(b->cluster, &b->run, &key, &object, &missing);
 
         if (r == ERR_NOT_FOUND)
-                return write_object(c, run, WRITE_CREATE, expected, err);
+                return put_object(b, WRITE_CREATE, expected, err);
         if (r < 0)
                 return err_move(err, &missing);
         if (str_equal(meta_annotation(object, STR(AUTO_UPDATE)), STR("false")))
                 return 0;
         if (refers_elsewhere(object, expected)) {
-                r = delete_object(c, run, object, err);
-                return r < 0 ? r : write_object(c, run, WRITE_CREATE, expected, err);
+                r = delete_object(b, object, err);
+                return r < 0 ? r : put_object(b, WRITE_CREATE, expected, err);
         }
-        completed = complete(run->arena, object, expected, is_binding);
-        return completed == object ? 0 : write_object(c, run, WRITE_UPDATE, completed, err);
+        completed = complete(b->run.arena, object, expected, is_binding);
+        return completed == object ? 0 : put_object(b, WRITE_UPDATE, completed, err);
 }
 
-static int ensure(struct cluster *c, struct run *run, const struct value *expected, bool is_binding, struct err *err)
+static int ensure(struct bootstrap *b, const struct value *expected, bool is_binding, struct err *err)
 {
         int r;
 
         for (unsigned attempt = 1;; attempt++) {
-                r = try_ensure(c, run, expected, is_binding, err);
+                r = try_ensure(b, expected, is_binding, err);
                 if ((r != ERR_CONFLICT && r != ERR_EXISTS && r != ERR_NOT_FOUND) || attempt == MAX_ATTEMPTS)
                         break;
         }
@@ -238,116 +248,48 @@ static int ensure(struct cluster *c, struct run *run, const struct value *expect
 
 /* --- All of them --- */
 
-/* A default object that is not there, or lacks something. */
-struct task {
-        const struct value *expected;
-        bool is_binding;
-};
-
-/* Tasks are done by several threads at once, because a log takes the writes of all of them together. */
-struct tasks {
-        struct cluster *cluster;
-        struct run run; /* each thread has an arena of its own */
-        VEC(struct task) list;
-        _Atomic size_t next;
-        struct mutex mutex; /* guards the rest */
-        int r;
-        struct err err; /* the first */
-};
-
-static void note_failure(struct tasks *t, int r, struct err *err)
+static int ensure_all(struct bootstrap *b, const struct value *data, struct err *err)
 {
-        mutex_lock(&t->mutex);
-        if (t->r == 0) {
-                t->r = r;
-                err_move(&t->err, err);
-        }
-        mutex_unlock(&t->mutex);
-}
+        int r = 0;
 
-static void run_tasks(void *arg)
-{
-        struct tasks *t = arg;
-        size_t i;
-
-        while ((i = atomic_fetch_add(&t->next, 1)) < t->list.n) {
-                _cleanup_arena_ struct arena a;
-                _cleanup_err_ struct err err = { 0 };
-                struct run run = t->run;
-                int r;
-
-                arena_init(&a, "default role", 0);
-                run.arena = &a;
-                r = ensure(t->cluster, &run, t->list.p[i].expected, t->list.p[i].is_binding, &err);
-                if (r < 0)
-                        note_failure(t, r, &err);
-        }
-}
-
-/* The calling thread works, too: threads that cannot be started are not missed. */
-static int do_tasks(struct tasks *t, struct err *err)
-{
-        struct thread *threads[THREADS];
-        size_t n = 0;
-        int r;
-
-        mutex_init(&t->mutex);
-        while (n < MIN((size_t)THREADS, t->list.n) &&
-               thread_start("default roles", run_tasks, t, &threads[n], NULL) == 0)
-                n++;
-        run_tasks(t);
-        for (size_t i = 0; i < n; i++)
-                thread_join(threads[i]);
-        mutex_done(&t->mutex);
-        r = t->r;
-        return r < 0 ? err_move(err, &t->err) : 0;
-}
-
-/* Whether ensure would write. */
-static bool is_wanting(struct cluster *c, struct run *run, const struct value *expected, bool is_binding)
-{
-        struct object_key key = object_key_of(expected);
-        _cleanup_err_ struct err err = { 0 };
-        const struct value *object;
-
-        if (cluster_get_value(c, run, &key, &object, &err) < 0)
-                return true;
-        if (str_equal(meta_annotation(object, STR(AUTO_UPDATE)), STR("false")))
-                return false;
-        return refers_elsewhere(object, expected) || complete(run->arena, object, expected, is_binding) != object;
-}
-
-static void collect_tasks(struct tasks *t, const struct value *data)
-{
         for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
                 VALUE_FOREACH_ITEM (entry, value_get(data, str_from(sections[i].section))) {
                         bool is_binding = sections[i].is_binding;
-                        const struct value *expected = object_of(t->run.arena, entry, sections[i].kind, is_binding);
 
-                        if (is_wanting(t->cluster, &t->run, expected, is_binding))
-                                vec_push(&t->list, (struct task) { expected, is_binding });
+                        if (r == 0)
+                                r = ensure(b, object_of(b->run.arena, entry, sections[i].kind, is_binding), is_binding,
+                                           err);
                 }
+        return r;
+}
+
+/* Waits for the writes, those before a failure included. */
+static int finish(struct bootstrap *b, int r, struct err *err)
+{
+        _cleanup_err_ struct err lost = { 0 };
+        int waited = write_group_wait(&b->writes, &lost);
+
+        if (r < 0 || waited == 0)
+                return r;
+        err_move(err, &lost);
+        return err_wrap(err, "cannot make the default roles");
 }
 
 int access_bootstrap(struct cluster *cluster, struct run *run, struct err *err)
 {
         _cleanup_arena_ struct arena a;
-        struct tasks tasks = { .cluster = cluster, .run = *run };
+        struct bootstrap b = { .cluster = cluster, .run = *run };
         const struct value *data;
         int r;
 
         arena_init(&a, "default roles", 0);
-        tasks.run.arena = &a;
-        tasks.run.user = access_own_user("system:apiserver");
-        tasks.run.cause = STR("default roles");
-        tasks.run.warnings = NULL;
+        b.run.arena = &a;
+        b.run.user = access_own_user("system:apiserver");
+        b.run.cause = STR("default roles");
+        b.run.warnings = NULL;
         r = yaml_parse(&a, access_bootstrap_data[0].text, NULL, &data, err);
         if (r < 0)
                 return r;
-        collect_tasks(&tasks, data);
-        if (tasks.list.n > 0)
-                r = do_tasks(&tasks, err);
-        vec_done(&tasks.list);
-        err_done(&tasks.err);
-        return r;
+        write_group_init(&b.writes);
+        return finish(&b, ensure_all(&b, data, err), err);
 }

@@ -168,12 +168,14 @@ int log_db_create(const char *path, const char *vfs, struct err *err)
 
         if (r < 0)
                 return r;
-        snprintf(sql, sizeof(sql),
-                 "PRAGMA page_size=%d; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=FULL; PRAGMA application_id=%d; "
-                 "PRAGMA user_version=%d; "
-                 "CREATE TABLE log(seq INTEGER PRIMARY KEY, version INTEGER NOT NULL, previous INTEGER NOT NULL, "
-                 "floor INTEGER NOT NULL, flags INTEGER NOT NULL, sum INTEGER NOT NULL, key TEXT NOT NULL, bytes BLOB)",
-                 LOG_PAGE_BYTES, LOG_APPLICATION_ID, LOG_FORMAT);
+        snprintf(
+                sql, sizeof(sql),
+                "PRAGMA page_size=%d; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=FULL; BEGIN; "
+                "PRAGMA application_id=%d; PRAGMA user_version=%d; "
+                "CREATE TABLE log(seq INTEGER PRIMARY KEY, version INTEGER NOT NULL, previous INTEGER NOT NULL, "
+                "floor INTEGER NOT NULL, flags INTEGER NOT NULL, sum INTEGER NOT NULL, key TEXT NOT NULL, bytes BLOB); "
+                "COMMIT",
+                LOG_PAGE_BYTES, LOG_APPLICATION_ID, LOG_FORMAT);
         r = open_connection(&d, path, vfs, SQLITE_OPEN_READWRITE, err);
         if (r == 0)
                 r = log_db_exec(&d, sql, err);
