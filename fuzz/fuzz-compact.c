@@ -40,6 +40,27 @@ static void check_text(struct arena *a, struct str bytes, const struct value *v,
                 assert(text.n == 0 && (version || json_write(&wanted, v, 0, NULL) < 0));
 }
 
+/* A head is decoded if and only if the whole is, and has the members of the whole. */
+static void check_head(struct arena *a, struct str bytes, const struct value *whole)
+{
+        const struct value *head, *metadata = value_get(whole, STR("metadata"));
+
+        assert((compact_decode_head(a, bytes, &head, NULL) == 0) == (whole != NULL));
+        if (!whole || has_nan(whole))
+                return;
+        if (!value_is_object(whole)) {
+                assert(value_is_array(whole) || value_equal(head, whole));
+                return;
+        }
+        if (value_is_object(metadata))
+                metadata = value_without(a, metadata, STR("managedFields"));
+        assert(value_count(head) ==
+               !!metadata + !!value_get(whole, STR("kind")) + !!value_get(whole, STR("apiVersion")));
+        assert(!metadata || value_is_array(metadata) || value_equal(value_get(head, STR("metadata")), metadata));
+        if (value_is_string(value_get(whole, STR("kind"))))
+                assert(value_equal(value_get(head, STR("kind")), value_get(whole, STR("kind"))));
+}
+
 /* Encoding is canonical, except that the input may spell out words and counts: the encoded bytes are not longer than the input, and
  * encoding them again changes nothing. */
 static void check_bytes(struct arena *a, struct str bytes)
@@ -49,9 +70,11 @@ static void check_bytes(struct arena *a, struct str bytes)
         struct str again;
 
         if (compact_decode(a, bytes, &v, NULL) < 0) {
+                check_head(a, bytes, NULL);
                 compact_append_json(&text, bytes, 7); /* never reads past the bytes */
                 return;
         }
+        check_head(a, bytes, v);
         check_text(a, bytes, v, 0);
         check_text(a, bytes, v, 7);
         again = encoded(a, v);

@@ -21,7 +21,7 @@ struct item {
         const struct store_record *record;
         struct table *table;
         struct str key;
-        const struct value *value; /* NULL when the object is removed */
+        const struct value *value; /* the head of the object, the whole of a CRD; NULL when the object is removed */
         struct facts facts;
 };
 
@@ -31,10 +31,17 @@ static int refuse_record(const struct store_record *r, const char *why, struct e
                        STR_ARG(r->namespace_name), STR_ARG(r->name), why);
 }
 
+/* Facts are made from the head of an object, kinds from the whole of a CRD. */
+static int decode(struct replay *p, const struct table *t, struct str bytes, const struct value **ret, struct err *err)
+{
+        return t == p->s->crds ? compact_decode(&p->arena, bytes, ret, err)
+                               : compact_decode_head(&p->arena, bytes, ret, err);
+}
+
 static int read_object(struct replay *p, struct item *i, struct err *err)
 {
         const struct store_record *r = i->record;
-        int result = compact_decode(&p->arena, r->bytes, &i->value, err);
+        int result = decode(p, i->table, r->bytes, &i->value, err);
 
         if (result < 0)
                 return err_wrap(err, "%.*s/%.*s %.*s/%.*s", STR_ARG(r->group), STR_ARG(r->kind),
@@ -229,10 +236,14 @@ static int publish(struct replay *p, struct store_entry *e, const struct item *i
                 .version = i->record->version,
                 .serial = i->table->is_builtin ? 0 : i->table->serial,
         };
-        const struct value *before = e && e->object ? object_peek(e->object, &p->arena) : NULL;
+        const struct value *before = NULL;
         struct event *gone = NULL;
         int r = 0;
 
+        if (e && e->object)
+                r = decode(p, i->table, object_bytes(e->object), &before, err);
+        if (r < 0)
+                return r;
         if (before)
                 facts_of(&p->arena, i->table, before, &c.before);
         if (i->table == s->crds)

@@ -199,7 +199,62 @@ TEST(foreign_bytes_are_refused)
                                 str_skip(str_from(err_message(&err)), strlen("cannot decode compact value: ")),
                                 str_from(cases[i].why));
                 ASSERT(!v);
+                ASSERT_CASE(cases[i].why, compact_decode_head(&a, str_make(exact, copy.n), &v, NULL) == ERR_INVALID);
                 free(exact);
+        }
+}
+
+TEST(a_head_is_the_metadata)
+{
+        static const struct {
+                const char *object, *head;
+        } cases[] = {
+                { "{\"apiVersion\":\"v1\",\"kind\":\"K\",\"metadata\":{\"uid\":\"u\",\"name\":\"n\",\"labels\":{\"b\":"
+                  "\"1\",\"a\":"
+                  "\"2\"},\"managedFields\":[{\"manager\":\"m\",\"a\":[1,{}]}]},\"spec\":{\"b\":[1,{\"y\":1,\"x\":2}],"
+                  "\"a\":{}}}",
+                  "{\"apiVersion\":\"v1\",\"kind\":\"K\",\"metadata\":{\"uid\":\"u\",\"name\":\"n\",\"labels\":{\"b\":"
+                  "\"1\",\"a\":"
+                  "\"2\"}}}" },
+                { "{\"spec\":{\"managedFields\":1},\"metadata\":{\"annotations\":{\"managedFields\":\"x\"}}}",
+                  "{\"metadata\":{\"annotations\":{\"managedFields\":\"x\"}}}" },
+                { "{}", "{}" },
+                { "7", "7" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_arena_ struct arena a;
+                _cleanup_buf_ struct buf b = BUF_INIT(0);
+                const struct value *whole, *wanted, *head;
+
+                arena_init(&a, "test", 0);
+                ASSERT_INT(json_parse(&a, str_from(cases[i].object), NULL, &whole, NULL), 0);
+                ASSERT_INT(json_parse(&a, str_from(cases[i].head), NULL, &wanted, NULL), 0);
+                compact_encode(&b, whole);
+                ASSERT_INT(compact_decode_head(&a, buf_str(&b), &head, NULL), 0);
+                ASSERT_CASE(cases[i].object, value_equal(head, wanted));
+        }
+}
+
+/* Keys that are there twice in a part that a head does not have: few of them, and many. */
+TEST(equal_keys_are_refused_in_what_a_head_leaves_out)
+{
+        _cleanup_arena_ struct arena a;
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        ASSERT_INT(compact_decode_head(&a, STR("\x01\x21\x01s\x22\x01x\x00\x01x\x00"), &v, NULL), ERR_INVALID);
+        ASSERT_INT(compact_decode_head(&a, STR("\x01\x21\x01s\x22\x01x\x00\x01w\x00"), &v, NULL), 0);
+        for (int n = 19; n <= 20; n++) {
+                buf_clear(&b);
+                buf_append_literal(&b, "\x01\x21\x01s\x07\x14");
+                for (int i = 0; i < 20; i++) {
+                        buf_append_char(&b, 1);
+                        buf_append_char(&b, (char)('z' - i % n));
+                        buf_append_char(&b, 0);
+                }
+                ASSERT_INT(compact_decode_head(&a, buf_str(&b), &v, NULL), n == 19 ? ERR_INVALID : 0);
         }
 }
 

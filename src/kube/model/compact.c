@@ -292,6 +292,9 @@ struct decoder {
         const unsigned char *next;
         const unsigned char *end;
         unsigned depth;
+        bool is_head;    /* members that a head does not have are left out */
+        bool leaves_out; /* values are checked, but not made */
+        bool is_unclear; /* an object that was left out has many keys, and one may be there twice */
         struct err *err;
 };
 
@@ -392,6 +395,84 @@ static int take_double(struct decoder *d, struct value *ret)
 
 static int take_value(struct decoder *d, struct value *ret);
 
+static int compare_keys(const void *a, const void *b)
+{
+        return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+#define FEW_KEYS 16
+
+static bool few_have_duplicates(const struct str *keys, uint32_t n)
+{
+        for (uint32_t i = 1; i < n; i++)
+                for (uint32_t j = 0; j < i; j++)
+                        if (str_equal(keys[i], keys[j]))
+                                return true;
+        return false;
+}
+
+/* Compares each pair when there are few keys; sorts the keys first when there are many. */
+static bool has_duplicates(const struct member *members, uint32_t n)
+{
+        struct str few[FEW_KEYS], *keys = n <= FEW_KEYS ? few : xmalloc(n * sizeof(*keys));
+        bool found = false;
+
+        for (uint32_t i = 0; i < n; i++)
+                keys[i] = members[i].key;
+        if (n <= FEW_KEYS)
+                return few_have_duplicates(keys, n);
+        qsort(keys, n, sizeof(*keys), compare_keys);
+        for (uint32_t i = 1; i < n && !found; i++)
+                found = str_equal(keys[i - 1], keys[i]);
+        free(keys);
+        return found;
+}
+
+/* Arrays and objects whose values are not wanted. */
+
+static int pass_items(struct decoder *d, uint32_t n)
+{
+        struct value ignored;
+        int r = 0;
+
+        for (uint32_t i = 0; i < n && r == 0; i++)
+                r = take_value(d, &ignored);
+        d->depth--;
+        return r;
+}
+
+static int pass_members(struct decoder *d, uint32_t n)
+{
+        struct str keys[FEW_KEYS], key, last = STR("");
+        struct value ignored;
+        bool is_sorted = true;
+
+        for (uint32_t i = 0; i < n; i++, last = key) {
+                int r = take_key(d, &key);
+
+                if (r == 0)
+                        r = take_value(d, &ignored);
+                if (r < 0)
+                        return r;
+                if (i < FEW_KEYS)
+                        keys[i] = key;
+                is_sorted = is_sorted && (i == 0 || str_compare(last, key) < 0);
+        }
+        d->depth--;
+        d->is_unclear |= !is_sorted && n > FEW_KEYS;
+        return !is_sorted && n <= FEW_KEYS && few_have_duplicates(keys, n) ? refuse(d, "a key is there twice") : 0;
+}
+
+/* Whether a head does not have the member of the object that is being read. */
+static bool is_left_out(const struct decoder *d, struct str key)
+{
+        if (!d->is_head || d->depth > 2)
+                return false;
+        if (d->depth == 2)
+                return str_equal(key, STR("managedFields"));
+        return !str_equal(key, STR("metadata")) && !str_equal(key, STR("apiVersion")) && !str_equal(key, STR("kind"));
+}
+
 static int take_items(struct decoder *d, uint32_t n, struct value *ret)
 {
         struct array_builder b;
@@ -399,6 +480,8 @@ static int take_items(struct decoder *d, uint32_t n, struct value *ret)
         if (d->depth == LIMIT_DEPTH)
                 return refuse(d, "it is nested too deeply");
         d->depth++;
+        if (d->leaves_out)
+                return pass_items(d, n);
         array_builder_init(&b, d->arena, n);
         for (uint32_t i = 0; i < n; i++) {
                 struct value item;
@@ -413,32 +496,15 @@ static int take_items(struct decoder *d, uint32_t n, struct value *ret)
         return 0;
 }
 
-static int compare_keys(const void *a, const void *b)
+static struct value without_left_out(const struct decoder *d, struct object_builder *b)
 {
-        return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
+        uint32_t n = 0;
 
-/* Compares each pair when there are few keys; sorts the keys first when there are many. */
-static bool has_duplicates(const struct member *members, uint32_t n)
-{
-        struct str *keys;
-        bool found = false;
-
-        if (n <= 16) {
-                for (uint32_t i = 1; i < n; i++)
-                        for (uint32_t j = 0; j < i; j++)
-                                if (str_equal(members[i].key, members[j].key))
-                                        return true;
-                return false;
-        }
-        keys = xmalloc(n * sizeof(*keys));
-        for (uint32_t i = 0; i < n; i++)
-                keys[i] = members[i].key;
-        qsort(keys, n, sizeof(*keys), compare_keys);
-        for (uint32_t i = 1; i < n && !found; i++)
-                found = str_equal(keys[i - 1], keys[i]);
-        free(keys);
-        return found;
+        for (uint32_t i = 0; i < b->n; i++)
+                if (!is_left_out(d, b->members[i].key))
+                        b->members[n++] = b->members[i];
+        b->n = n;
+        return object_builder_finish(b);
 }
 
 static int take_members(struct decoder *d, uint32_t n, struct value *ret)
@@ -449,21 +515,28 @@ static int take_members(struct decoder *d, uint32_t n, struct value *ret)
         if (d->depth == LIMIT_DEPTH)
                 return refuse(d, "it is nested too deeply");
         d->depth++;
+        if (d->leaves_out)
+                return pass_members(d, n);
         object_builder_init(&b, d->arena, n);
         for (uint32_t i = 0; i < n; i++) {
-                struct value item;
+                struct value item = value_of_null();
                 struct str key;
                 int r = take_key(d, &key);
 
-                if (r < 0 || (r = take_value(d, &item)) < 0)
+                if (r < 0)
+                        return r;
+                d->leaves_out = is_left_out(d, key);
+                r = take_value(d, &item);
+                d->leaves_out = false;
+                if (r < 0)
                         return r;
                 is_sorted = is_sorted && (i == 0 || str_compare(b.members[i - 1].key, key) < 0);
                 object_builder_add(&b, key, item);
         }
         if (!is_sorted && has_duplicates(b.members, n))
                 return refuse(d, "a key is there twice");
+        *ret = d->is_head ? without_left_out(d, &b) : object_builder_finish(&b);
         d->depth--;
-        *ret = object_builder_finish(&b);
         return 0;
 }
 
@@ -538,22 +611,45 @@ static int take_version(struct decoder *d)
         return 0;
 }
 
-int compact_decode(struct arena *a, struct str bytes, const struct value **ret, struct err *err)
+static int decode(struct decoder *d, const struct value **ret)
 {
-        struct decoder d = { .arena = a,
-                             .next = (const unsigned char *)bytes.p,
-                             .end = (const unsigned char *)bytes.p + bytes.n,
-                             .err = err };
         struct value root;
-        int r;
+        int r = take_version(d);
 
-        r = take_version(&d);
         if (r == 0)
-                r = take_value(&d, &root);
+                r = take_value(d, &root);
         if (r < 0)
                 return r;
-        if (d.next != d.end)
-                return refuse(&d, "something follows it");
-        *ret = value_put(a, root);
+        if (d->next != d->end)
+                return refuse(d, "something follows it");
+        *ret = value_put(d->arena, root);
         return 0;
+}
+
+static struct decoder decoder_of(struct arena *a, struct str bytes, struct err *err)
+{
+        return (struct decoder) { .arena = a,
+                                  .next = (const unsigned char *)bytes.p,
+                                  .end = (const unsigned char *)bytes.p + bytes.n,
+                                  .err = err };
+}
+
+int compact_decode(struct arena *a, struct str bytes, const struct value **ret, struct err *err)
+{
+        struct decoder d = decoder_of(a, bytes, err);
+
+        return decode(&d, ret);
+}
+
+int compact_decode_head(struct arena *a, struct str bytes, const struct value **ret, struct err *err)
+{
+        struct decoder d = decoder_of(a, bytes, err);
+        const struct value *whole;
+        int r;
+
+        d.is_head = true;
+        r = decode(&d, ret);
+        if (r < 0 || !d.is_unclear)
+                return r;
+        return compact_decode(a, bytes, &whole, err); /* looks for keys that are there twice */
 }
