@@ -1,5 +1,6 @@
 #include "promises.h"
 
+#include "pack.h"
 #include "request.h"
 
 /* How often the thread looks for late requests while any request waits. */
@@ -22,6 +23,13 @@ static void remove_waiting(struct promises *p, struct api_request *q)
         *(a->prev ? &a->prev->promise.next : &p->first) = a->next;
         *(a->next ? &a->next->promise.prev : &p->last) = a->prev;
         a->is_waiting = false;
+}
+
+/* Makes the error the answer, in place of the one that is ready and may be compressed. */
+static void replace_answer(struct api_request *q)
+{
+        packer_free(TAKE(q->packer));
+        answer_error(q);
 }
 
 /* --- Late requests --- */
@@ -57,7 +65,7 @@ static void answer_late(struct promises *p, struct api_request *q)
         p->n_late++;
         wait_error(ERR_TIMEOUT, NULL, "the write may have happened, it was being logged", &q->err);
         err_set_reason(&q->err, REASON_TIMEOUT);
-        answer_error(q);
+        replace_answer(q);
         q->job.finish = on_late;
         job_finish(&q->job);
 }
@@ -96,11 +104,11 @@ static bool has_thread(struct promises *p)
 
 /* --- Settling --- */
 
-/* Replaces the answer: the write may be lost. */
+/* The write may be lost. */
 static void answer_failure(struct api_request *q)
 {
         err_move(&q->err, &q->promise.failure);
-        answer_error(q);
+        replace_answer(q);
 }
 
 static void settle(struct write_promise *w, const struct err *err)
