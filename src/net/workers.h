@@ -39,6 +39,6 @@ void job_keep(struct job *j);
 /* Sends a kept job to its loop, once. Any thread may call it. */
 void job_finish(struct job *j);
 
-/* Lets the threads finish their jobs, waits for kept jobs, finishes these jobs on their loops, which must still run, and frees everything. Must not be
- * called on a loop thread. NULL is fine. */
+/* Lets the threads finish their jobs, waits for kept jobs, finishes all of them on their loops, which must still run, and frees
+ * everything. Must not be called on a loop thread. NULL is fine. */
 void workers_free(struct workers *w);
