@@ -129,6 +129,57 @@ TEST(a_definition_goes_with_its_composites)
         world_done(&w);
 }
 
+/* The next list of Apps finds that the kind is gone, as if its CRD had been removed in that moment. */
+static const struct cluster_ops *real_ops;
+static _Atomic bool is_kind_gone, was_asked;
+
+static int list_while_it_goes(struct cluster *c, struct run *run, const struct list_request *req,
+                              struct list_cursor **ret, struct err *err)
+{
+        if (!str_equal(req->gvk.kind, STR("App")) || !atomic_exchange(&is_kind_gone, false))
+                return real_ops->list_begin(c, run, req, ret, err);
+        atomic_store(&was_asked, true);
+        return err_set(err, ERR_NOT_FOUND, "no matches for kind \"App\" in version \"example.org/v1\"");
+}
+
+static bool has_warning(struct world *w)
+{
+        struct list_request req = { .gvk = { STR(""), STR("v1"), STR("Event") } };
+        struct object_list list;
+
+        MUST(&w->f, cluster_list(w->f.cluster, &w->f.run, &req, &list, &w->f.err));
+        for (size_t i = 0; i < list.n; i++)
+                if (str_equal(value_str(value_get(object_list_value(&list, i, &w->f.arena), STR("type"))),
+                              STR("Warning")))
+                        return true;
+        return false;
+}
+
+TEST(a_definition_goes_although_its_kind_is_gone_already)
+{
+        struct cluster_ops ops;
+        struct world w;
+
+        world_init(&w);
+        plane_stop(&w);
+        real_ops = w.f.cluster->ops;
+        ops = *real_ops;
+        ops.list_begin = list_while_it_goes;
+        w.f.cluster->ops = &ops;
+        plane_start(&w);
+        apply(&w, xrd);
+        quiet(&w);
+        atomic_store(&is_kind_gone, true);
+        MUST(&w.f, delete_with(&w.f, xrd_key(), PROPAGATE_UNSET));
+        quiet(&w);
+        ASSERT(atomic_load(&was_asked) && !get(&w.f, xrd_key()));
+        ASSERT(!has_warning(&w));
+        plane_stop(&w);
+        w.f.cluster->ops = real_ops;
+        plane_start(&w);
+        world_done(&w);
+}
+
 static const char legacy_xrd[] = "apiVersion: apiextensions.crossplane.io/v1\n"
                                  "kind: CompositeResourceDefinition\n"
                                  "metadata: {name: xdatabases.example.org}\n"

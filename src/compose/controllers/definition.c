@@ -243,14 +243,20 @@ static int delete_object(struct definition *d, const struct value *object, bool 
         return e;
 }
 
-/* Deletes all objects that the side defines, in all namespaces; *ret_n is the number of those that were there. */
+/* Deletes all objects that the side defines, in all namespaces; *ret_n is the number of those that were there. The kind may be gone
+ * although this run has read its CRD: then there are none, and the end of the CRD runs this again. */
 static int delete_instances(struct definition *d, struct gvk gvk, size_t *ret_n, struct err *err)
 {
         struct list_request req = { .gvk = gvk };
-        struct object_list list;
+        struct object_list list = { 0 };
         bool is_gone; /* the list is followed */
         int e = cluster_list(d->r->cluster, d->r->run, &req, &list, err);
 
+        if (e == ERR_NOT_FOUND) {
+                err_done(err);
+                list.n = 0;
+                e = 0;
+        }
         for (size_t i = 0; e == 0 && i < list.n; i++) {
                 const struct value *object = object_list_value(&list, i, d->arena);
 
