@@ -121,10 +121,8 @@ static void settle(struct write_promise *w, const struct err *err)
         mutex_lock(&p->mutex);
         was_waiting = a->is_waiting;
         a->is_settled = true;
-        if (err && !a->is_late) {
-                err_set(&a->failure, err->code, "%s", err_message(err));
-                err_set_reason(&a->failure, err->reason);
-        }
+        if (err && !a->is_late)
+                err_copy(&a->failure, err);
         if (was_waiting)
                 remove_waiting(p, q);
         if (a->is_late && --p->n_late == 0)

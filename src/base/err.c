@@ -202,6 +202,21 @@ int err_move(struct err *to, struct err *from)
         return code;
 }
 
+static char *copy_text(const char *text)
+{
+        return text ? str_to_cstring(str_from(text)) : NULL;
+}
+
+int err_copy(struct err *to, const struct err *from)
+{
+        struct err copy = *from;
+
+        copy.message = copy_text(from->message);
+        copy.path = copy_text(from->path);
+        copy.details = copy_text(from->details);
+        return err_move(to, &copy);
+}
+
 const char *err_message(const struct err *err)
 {
         return err && err->message ? err->message : "no error";

@@ -85,6 +85,9 @@ int err_wrap(struct err *err, const char *format, ...) _printf_(2, 3);
 /* Moves *from into *to (whose own error is dropped); returns the code. */
 int err_move(struct err *to, struct err *from);
 
+/* Makes *to (whose own error is dropped) the same as *from; returns the code. */
+int err_copy(struct err *to, const struct err *from);
+
 /* The message, or "no error"; borrowed. */
 const char *err_message(const struct err *err);
 

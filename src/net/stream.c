@@ -142,10 +142,8 @@ void stream_close(struct stream *s, const struct err *err)
 {
         if (s->state == STATE_CLOSING)
                 return;
-        if (err && err->code) {
-                err_set(&s->err, err->code, "%s", err_message(err));
-                err_set_reason(&s->err, err->reason);
-        }
+        if (err && err->code)
+                err_copy(&s->err, err);
         begin_close(s);
 }
 

@@ -276,10 +276,8 @@ static inline void settle_kept_promise(struct write_promise *p, const struct err
         struct kept_promise *k = CONTAINER_OF(p, struct kept_promise, promise);
 
         CHECK(!completion_is_done(&k->settled));
-        if (err) {
-                err_set(&k->err, err->code, "%s", err_message(err));
-                err_set_reason(&k->err, err->reason);
-        }
+        if (err)
+                err_copy(&k->err, err);
         completion_complete(&k->settled);
 }
 

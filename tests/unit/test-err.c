@@ -105,6 +105,27 @@ TEST(moving)
         ASSERT_TEXT(err_message(&to), "no error");
 }
 
+TEST(copying)
+{
+        _cleanup_err_ struct err to = { 0 }, from = { 0 };
+
+        err_set(&to, ERR_INVALID, "old");
+        err_set_path(&to, STR("old.path"));
+        err_set(&from, ERR_FAILED, "new");
+        err_set_reason(&from, REASON_GONE);
+        err_set_details(&from, STR("{}"));
+        err_set_position(&from, (struct position) { .line = 3, .column = 4 });
+        ASSERT_INT(err_copy(&to, &from), ERR_FAILED);
+        ASSERT_TEXT(err_message(&to), "new");
+        ASSERT(to.message != from.message);
+        ASSERT_INT(to.reason, REASON_GONE);
+        ASSERT_TEXT(to.details, "{}");
+        ASSERT_INT(to.position.line, 3);
+        ASSERT(!to.path);
+        ASSERT_TEXT(err_message(&from), "new");
+        ASSERT_INT(err_copy(NULL, &from), ERR_FAILED);
+}
+
 TEST(every_code_has_its_reason)
 {
         static const struct {

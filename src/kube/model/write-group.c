@@ -17,10 +17,8 @@ static void settle(struct write_promise *p, const struct err *err)
         struct write_group *g = CONTAINER_OF(p, struct group_promise, promise)->group;
 
         mutex_lock(&g->mutex);
-        if (err && !g->err.code) {
-                err_set(&g->err, err->code, "%s", err_message(err));
-                err_set_reason(&g->err, err->reason);
-        }
+        if (err && !g->err.code)
+                err_copy(&g->err, err);
         close_one(g);
         mutex_unlock(&g->mutex);
 }

@@ -114,7 +114,7 @@ static void on_timer_closed(uv_handle_t *t)
 static void begin_close(struct http_connection *c, const struct err *err)
 {
         if (err && err->code && !c->err.code)
-                err_set(&c->err, err->code, "%s", err_message(err));
+                err_copy(&c->err, err);
         if (c->is_closing)
                 return;
         c->is_closing = true;

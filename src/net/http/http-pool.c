@@ -324,7 +324,7 @@ static void on_resolver_error(struct resolver *r, const struct err *err)
         struct http_pool *p = CONTAINER_OF(r, struct http_pool, resolver);
 
         if (p->n_endpoints == 0 || !p->last_error.code)
-                err_set(&p->last_error, err->code, "%s", err_message(err));
+                err_copy(&p->last_error, err);
         fail_hasty_turns(p);
 }
 

@@ -10,7 +10,7 @@ int log_fail(struct sqlite_log *l, const struct err *err)
 {
         mutex_lock(&l->mutex);
         if (!l->failure.code)
-                err_set(&l->failure, err->code ? err->code : ERR_FAILED, "%s", err_message(err));
+                err_copy(&l->failure, err);
         mutex_unlock(&l->mutex);
         return err->code;
 }
@@ -21,7 +21,7 @@ int log_check_failure(struct sqlite_log *l, struct err *err)
 
         mutex_lock(&l->mutex);
         if (l->failure.code)
-                r = err_set(err, l->failure.code, "%s", err_message(&l->failure));
+                r = err_copy(err, &l->failure);
         mutex_unlock(&l->mutex);
         return r;
 }
