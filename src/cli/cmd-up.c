@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include "buf.h"
+#include "data-directory.h"
 #include "own-kinds.h"
 #include "up.h"
 
@@ -94,21 +94,6 @@ static const struct setting settings_table[] = {
           .help = "Log debug messages, in a form for people." },
 };
 
-/* The default data directory, on the heap; NULL if it is unknown. */
-static char *default_data(void)
-{
-        const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-
-        if (state && *state)
-                buf_appendf(&b, "%s/weft", state);
-        else if (home && *home)
-                buf_appendf(&b, "%s/.local/state/weft", home);
-        else
-                return NULL;
-        return buf_take(&b);
-}
-
 static bool reads_standard_input(struct arguments arguments)
 {
         for (size_t i = 0; i < arguments.n; i++)
@@ -139,7 +124,7 @@ static int check_flags(const struct up_options *o, bool has_both, struct argumen
 static int run(const struct command *c, const struct settings *settings, struct arguments arguments)
 {
         _cleanup_err_ struct err err = { 0 };
-        _cleanup_free_ char *data = default_data();
+        _cleanup_free_ char *data = data_directory_default();
         bool is_ephemeral = settings_bool(settings, "ephemeral");
         struct setting_list functions = settings_list(settings, "function");
         struct str given = settings_str(settings, "data");

@@ -1,6 +1,7 @@
 #include "oci-cache-base.h"
 
 #include "buf.h"
+#include "directory.h"
 #include "oci-digest.h"
 #include "oci-layer.h"
 #include "oci-unpack.h"
@@ -92,26 +93,13 @@ static int check_version(struct oci_cache *c, struct err *err)
         return 0;
 }
 
-static int make_parents(const char *path)
-{
-        _cleanup_free_ char *copy = str_to_cstring(str_from(path));
-
-        for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
-                *slash = 0;
-                if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-                        return -errno;
-                *slash = '/';
-        }
-        return mkdir(copy, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
 static int open_cache(struct oci_cache *c, struct err *err)
 {
         static const char *const names[] = { "blobs", "partial", "tags", "images" };
-        int r = make_parents(c->path);
+        int r = directory_make(c->path, 0700, 0777, err);
 
         if (r < 0)
-                return err_set_errno(err, -r, "cannot make it");
+                return r;
         c->directory = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (c->directory < 0)
                 return err_set_errno(err, errno, "cannot open it");

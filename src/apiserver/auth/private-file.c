@@ -1,5 +1,7 @@
 #include "private-file.h"
 
+#include "directory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,11 +10,10 @@
 int private_directory_make(const char *path, struct err *err)
 {
         struct stat st;
+        int r = directory_make(path, 0700, 0700, err);
 
-        if (mkdir(path, 0700) == 0)
-                return 0;
-        if (errno != EEXIST)
-                return err_set_errno(err, errno, "cannot make the directory %s", path);
+        if (r < 0)
+                return r;
         if (stat(path, &st) < 0)
                 return err_set_errno(err, errno, "cannot use the directory %s", path);
         if (!S_ISDIR(st.st_mode))

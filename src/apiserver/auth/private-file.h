@@ -4,7 +4,7 @@
 #include "buf.h"
 #include "err.h"
 
-/* Makes the directory with mode 0700 if it is missing; its parent must exist. An existing one keeps its mode. */
+/* Makes the directory with mode 0700 if it is missing, and the missing ones above it. An existing one keeps its mode. */
 int private_directory_make(const char *path, struct err *err);
 
 /* Replaces the file as a whole, with mode 0600: a reader, and a start after a crash, sees the old contents or the new ones. Waits

@@ -2,6 +2,7 @@
 
 #include "buf.h"
 #include "bytes.h"
+#include "data-directory.h"
 #include "http-client.h"
 #include "json.h"
 #include "kubeconfig.h"
@@ -34,16 +35,6 @@ static const char *in_directory(struct arena *a, const char *directory, const ch
         return arena_cstring(a, arena_printf(a, "%s/%s", directory, name));
 }
 
-/* NULL: unknown. */
-static const char *default_data(struct arena *a)
-{
-        const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
-        if (state && *state)
-                return in_directory(a, state, "weft");
-        return home && *home ? in_directory(a, home, ".local/state/weft") : NULL;
-}
-
 /* The first of several files in $KUBECONFIG counts. */
 static const char *from_environment(struct arena *a)
 {
@@ -57,7 +48,8 @@ static const char *from_environment(struct arena *a)
 static int choose_config(struct arena *a, const struct settings *settings, const char **ret, struct err *err)
 {
         struct str given = settings_str(settings, "kubeconfig"), data = settings_str(settings, "data");
-        const char *directory = data.n ? data.p : default_data(a), *found = from_environment(a);
+        _cleanup_free_ char *usual = data_directory_default();
+        const char *directory = data.n ? data.p : usual, *found = from_environment(a);
 
         if (given.n)
                 found = given.p;

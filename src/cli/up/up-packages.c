@@ -2,6 +2,7 @@
 #include "address.h"
 #include "buf.h"
 #include "clock.h"
+#include "directory.h"
 #include "functions.h"
 #include "log.h"
 #include "map.h"
@@ -164,24 +165,6 @@ static const char *default_directory(struct arena *a)
         return home && *home ? arena_cstring(a, arena_printf(a, "%s/.cache/weft", home)) : NULL;
 }
 
-/* Makes a directory and those above it. */
-static int make_directories(struct arena *a, const char *path, struct err *err)
-{
-        char *copy = arena_cstring(a, str_from(path));
-
-        for (char *slash = copy + 1; *slash; slash++) {
-                if (*slash != '/')
-                        continue;
-                *slash = '\0';
-                if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-                        return err_set_errno(err, errno, "cannot make directory %s", copy);
-                *slash = '/';
-        }
-        if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-                return err_set_errno(err, errno, "cannot make directory %s", copy);
-        return 0;
-}
-
 static int open_client(struct up_packages *p, const struct up_options *o, struct err *err)
 {
         const char *directory =
@@ -199,7 +182,7 @@ static int open_client(struct up_packages *p, const struct up_options *o, struct
 
         if (!directory)
                 return err_set(err, ERR_INVALID, "HOME is not set: give --xpkg-cache-dir DIR");
-        r = make_directories(&p->arena, directory, err);
+        r = directory_make(directory, 0755, 0755, err);
         cache.directory = arena_cstring(&p->arena, arena_printf(&p->arena, "%s/images", directory));
         options.directory = arena_cstring(&p->arena, arena_printf(&p->arena, "%s/packages", directory));
         if (r == 0)
