@@ -246,7 +246,7 @@ TEST(bad_files_are_named)
         remove_directory(directory);
         options.directory = "/proc/nowhere/pki";
         ASSERT(pki_open(&options, &p, &err) < 0);
-        ASSERT_TEXT(err_message(&err), "cannot make the directory /proc/nowhere/pki: No such file or directory");
+        ASSERT_TEXT(err_message(&err), "cannot make the directory /proc/nowhere: No such file or directory");
 }
 
 static struct str opening_error(const char *directory, struct arena *a)
