@@ -126,22 +126,46 @@ TEST(the_format_is_as_described)
                 const char *json;
                 struct str bytes;
         } cases[] = {
-                { "null", STR_INIT("\x01\x00") },
-                { "7", STR_INIT("\x01\x37") },
-                { "-2", STR_INIT("\x01\x03\x03") },
-                { "300", STR_INIT("\x01\x03\xd8\x04") },
-                { "[true,false]", STR_INIT("\x01\x12\x02\x01") },
-                { "{\"kind\":\"ab\"}", STR_INIT("\x01\x21\x41\x42"
+                { "null", STR_INIT("\x02\x00") },
+                { "7", STR_INIT("\x02\x37") },
+                { "-2", STR_INIT("\x02\x03\x03") },
+                { "300", STR_INIT("\x02\x03\xd8\x04") },
+                { "[true,false]", STR_INIT("\x02\x12\x02\x01") },
+                { "{\"kind\":\"ab\"}", STR_INIT("\x02\x21\x41\x42"
                                                 "ab") },
-                { "{\"f:kind\":{}}", STR_INIT("\x01\x21\xa1\x20") },
-                { "{\"x\":\"metadata\"}", STR_INIT("\x01\x21\x01x\x82") },
-                { "1.5", STR_INIT("\x01\x04\0\0\0\0\0\0\xf8\x3f") },
+                { "{\"f:kind\":{}}", STR_INIT("\x02\x21\xa1\x20") },
+                { "{\"x\":\"metadata\"}", STR_INIT("\x02\x21\x01x\x82") },
+                { "{\"involvedObject\":\"Normal\"}", STR_INIT("\x02\x21\x9e\xe9") },
+                { "{\"f:firstTimestamp\":{}}", STR_INIT("\x02\x21\xff\x20") },
+                { "{\"lastTimestamp\":0}", STR_INIT("\x02\x21\x3f\x00\x30") },
+                { "{\"f:lastTimestamp\":0}", STR_INIT("\x02\x21\x3f\x1f\x30") },
+                { "{\"Namespace\":\"Namespace\"}", STR_INIT("\x02\x21\x3f\x18\xf8") },
+                { "1.5", STR_INIT("\x02\x04\0\0\0\0\0\0\xf8\x3f") },
         };
         _cleanup_arena_ struct arena a;
 
         arena_init(&a, "test", 0);
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
                 ASSERT_STR_CASE(cases[i].json, encoded(&a, parse(&a, cases[i].json)), cases[i].bytes);
+}
+
+/* Words that were added later are spelled out there. */
+TEST(bytes_of_the_first_version_are_read)
+{
+        static const struct str bytes = STR_INIT("\x01\x22\x41\x45"
+                                                 "Event"
+                                                 "\x0e"
+                                                 "involvedObject"
+                                                 "\x21\x01"
+                                                 "x\x82");
+        static const char json[] = "{\"kind\":\"Event\",\"involvedObject\":{\"x\":\"metadata\"}}";
+        _cleanup_arena_ struct arena a;
+        const struct value *v;
+
+        arena_init(&a, "test", 0);
+        ASSERT_INT(compact_decode(&a, bytes, &v, NULL), 0);
+        ASSERT_STR(written(&a, bytes, 0), str_from(json));
+        ASSERT_STR(encoded(&a, v), encoded(&a, parse(&a, json)));
 }
 
 TEST(foreign_bytes_are_refused)
@@ -152,16 +176,17 @@ TEST(foreign_bytes_are_refused)
         } cases[] = {
                 { STR_INIT(""), "it ends early" },
                 { STR_INIT("\x01"), "it ends early" },
-                { STR_INIT("\x00\x00"), "its format has version 0, known is version 1" },
-                { STR_INIT("\x02\x00"), "its format has version 2, known is version 1" },
-                { STR_INIT("\x20"), "its format has version 32, known is version 1" },
-                { STR_INIT("\xff"), "its format has version 255, known is version 1" },
+                { STR_INIT("\x00\x00"), "its format has version 0, known are versions 1 to 2" },
+                { STR_INIT("\x03\x00"), "its format has version 3, known are versions 1 to 2" },
+                { STR_INIT("\x20"), "its format has version 32, known are versions 1 to 2" },
+                { STR_INIT("\xff"), "its format has version 255, known are versions 1 to 2" },
                 { STR_INIT("\x01\x08"), "a byte stands for nothing" },
                 { STR_INIT("\x01\x0f"), "a byte stands for nothing" },
-                { STR_INIT("\x01\xdf"), "a word is not in the dictionary" },
+                { STR_INIT("\x01\xfe"), "a word is not in the dictionary" },
                 { STR_INIT("\x01\xff"), "a word is not in the dictionary" },
-                { STR_INIT("\x01\x21\x9f\x00"), "a word is not in the dictionary" },
-                { STR_INIT("\x01\x21\xff\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x02\x21\x3f\x1e\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x02\x21\x3f\x3d\x00"), "a word is not in the dictionary" },
+                { STR_INIT("\x02\x21\x3f\x3e\x00"), "a word is not in the dictionary" },
                 { STR_INIT("\x01\x03"), "it ends early" },
                 { STR_INIT("\x01\x03\x80"), "it ends early" },
                 { STR_INIT("\x01\x03\x80\x00"), "a number is too long" },
@@ -179,7 +204,8 @@ TEST(foreign_bytes_are_refused)
                 { STR_INIT("\x01\x21"), "it ends early" },
                 { STR_INIT("\x01\x21\x02x"), "a string ends early" },
                 { STR_INIT("\x01\x21\x3f"), "it ends early" },
-                { STR_INIT("\x01\x21\x3f\x05x"), "a count is larger than what follows" },
+                { STR_INIT("\x01\x21\x3f\x3fx"), "a string ends early" },
+                { STR_INIT("\x02\x21\x3f\x05"), "it ends early" },
                 { STR_INIT("\x01\x21\x01x"), "it ends early" },
                 { STR_INIT("\x01\x22\x01x\x00\x01x\x00"), "a key is there twice" },
                 { STR_INIT("\x01\x00\x00"), "something follows it" },

@@ -161,10 +161,35 @@ TEST(a_newer_format_is_refused)
         durable_close(&d);
         sql(&d, "PRAGMA user_version=7");
         ASSERT_INT(durable_try_open(&d), ERR_UNSUPPORTED);
-        ASSERT(says(&d, "log.db was written by a newer version of Weft (format 7, this one knows up to 1): install"));
+        ASSERT(says(&d, "log.db was written by a newer version of Weft (format 7, this one knows up to 2): install"));
         sql(&d, "PRAGMA user_version=1; PRAGMA application_id=4");
         ASSERT_INT(durable_try_open(&d), ERR_INVALID);
         ASSERT(says(&d, "it is not a log of Weft"));
+}
+
+static int read_int(void *ret, int n _unused_, char **texts, char **names _unused_)
+{
+        *(int *)ret = atoi(texts[0]);
+        return 0;
+}
+
+TEST(an_older_format_is_raised_when_it_is_opened)
+{
+        _cleanup_durable_ struct durable d;
+        int format = 0;
+        sqlite3 *db;
+
+        durable_init(&d);
+        make(&d.f, "a");
+        durable_close(&d);
+        sql(&d, "PRAGMA user_version=1");
+        durable_open(&d);
+        ASSERT(get(&d.f, key_of(widget_gvk(), "default", "a")));
+        durable_close(&d);
+        ASSERT_INT(sqlite3_open(durable_file(&d, "log.db"), &db), SQLITE_OK);
+        ASSERT_INT(sqlite3_exec(db, "PRAGMA user_version", read_int, &format, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        ASSERT_INT(format, 2);
 }
 
 /* --- Bounds --- */

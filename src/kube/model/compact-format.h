@@ -4,7 +4,8 @@
 #include "str.h"
 
 enum {
-        FORMAT_VERSION = 0x01,
+        FIRST_FORMAT_VERSION = 0x01,
+        FORMAT_VERSION = 0x02,
 
         TAG_NULL = 0x00,
         TAG_FALSE = 0x01,
@@ -24,7 +25,9 @@ enum {
         KEY_WORD = 0x40,
         KEY_FIELD_WORD = 0xa0,
 
-        MAX_WORDS = 96,
+        NEAR_WORDS = 96, /* their keys are one byte; those of the others are KEY_LONG and a number below it */
+        FAR_WORDS = 31,
+        MAX_WORDS = NEAR_WORDS + FAR_WORDS,
         SHORT_COUNT = 16,
         SHORT_STRING = 64,
 };
@@ -32,3 +35,14 @@ enum {
 /* Each text begins with `f:`; the word is the rest. */
 extern const struct str compact_words[];
 extern const size_t compact_n_words;
+
+/* The number after KEY_LONG: KEY_LONG or more is the number of bytes that follow, less says which word this is. */
+static inline bool compact_far_key(uint64_t n, struct str *ret)
+{
+        size_t i = NEAR_WORDS + (size_t)n % FAR_WORDS;
+
+        if (n >= 2 * FAR_WORDS || i >= compact_n_words)
+                return false;
+        *ret = n >= FAR_WORDS ? compact_words[i] : str_skip(compact_words[i], 2);
+        return true;
+}

@@ -71,8 +71,12 @@ static bool take_key(struct reader *r, struct str *ret, bool *ret_is_word)
                 *ret = byte >= KEY_FIELD_WORD ? compact_words[i] : str_skip(compact_words[i], 2);
                 return true;
         }
-        n = byte;
-        return (byte < KEY_LONG || take_varint(r, &n)) && take_bytes(r, n, ret);
+        if (byte < KEY_LONG)
+                return take_bytes(r, byte, ret);
+        if (!take_varint(r, &n))
+                return false;
+        *ret_is_word = n < KEY_LONG;
+        return n < KEY_LONG ? compact_far_key(n, ret) : take_bytes(r, n, ret);
 }
 
 static bool write_items(struct reader *r, uint64_t n, unsigned depth)
@@ -230,6 +234,13 @@ static bool write_value(struct reader *r, unsigned depth)
         return true;
 }
 
+static bool take_format(struct reader *r)
+{
+        unsigned char version = r->next < r->end ? *r->next++ : 0;
+
+        return version >= FIRST_FORMAT_VERSION && version <= FORMAT_VERSION;
+}
+
 bool compact_append_json(struct buf *b, struct str bytes, uint64_t version)
 {
         struct reader r = { .next = (const unsigned char *)bytes.p,
@@ -238,8 +249,7 @@ bool compact_append_json(struct buf *b, struct str bytes, uint64_t version)
                             .version = version };
         size_t begin = b->n;
 
-        if (bytes.n > 0 && *r.next++ == FORMAT_VERSION && write_value(&r, 0) && r.next == r.end &&
-            (!version || r.has_version))
+        if (take_format(&r) && write_value(&r, 0) && r.next == r.end && (!version || r.has_version))
                 return true;
         b->n = begin;
         return false;

@@ -1,19 +1,23 @@
-/* The format. The first byte is the version of the format, 01. One value follows. A value is one byte for its type, followed by the
+/* The format. The first byte is the version of the format, 02. One value follows. A value is one byte for its type, followed by the
  * data of that type:
  *
  *      00 null   01 false   02 true   03 int: zigzag varint   04 double: 8 bytes, little endian
  *      05 string: varint length, bytes   06 array: varint count, values   07 object: varint count, members
  *      10-1f array of 0..15 items   20-2f object of 0..15 members   30-3f the int 0..15
- *      40-7f string of 0..63 bytes   80-df string: word 0..95 of the dictionary
+ *      40-7f string of 0..63 bytes   80-ff string: word 0..127 of the dictionary
  *
- * A member is a key and a value. A key begins with one byte too: 00-3e that many bytes follow, 3f a varint length and bytes follow,
- * 40-9f word 0..95 of the dictionary, a0-ff the same with `f:` before it, as in the keys of managed fields. Members are in the
- * order of the object. Varints are little endian, seven bits per byte, as short as possible.
+ * A member is a key and a value. A key begins with one byte too: 00-3e that many bytes follow, 40-9f word 0..95 of the dictionary,
+ * a0-ff the same with `f:` before it, as in the keys of managed fields. 3f is followed by a varint: 0..30 word 96..126, 31..61 the
+ * same with `f:` before it, 63 or more: that many bytes follow. Members are in the order of the object. Varints are little endian,
+ * seven bits per byte, as short as possible.
  *
  * The version counts changes that an older decoder cannot read: a decoder refuses bytes of an unknown version. The dictionary is
  * part of the format: words are appended to it, never moved, and each addition is a new version. It contains the words that nearly
- * every object uses. So a stored object of a few KB is clearly smaller than its JSON. Keys, which are most of the strings, need no
- * memory of their own: decoded keys point into the dictionary. */
+ * every object uses, and then those of events, which are more than half of the objects of a busy control plane. So a stored object
+ * is clearly smaller than its JSON. Keys, which are most of the strings, need no memory of their own: decoded keys point into the
+ * dictionary.
+ *
+ * Version 01 had the words 0..93 alone. What it wrote means the same in version 02. */
 #include "compact.h"
 
 #include "buf.h"
@@ -119,6 +123,34 @@ const struct str compact_words[] = {
         WORD("app.kubernetes.io/name"),
         WORD("Opaque"),
         WORD("."),
+        /* Version 02. */
+        WORD("involvedObject"),
+        WORD("firstTimestamp"),
+        WORD("lastTimestamp"),
+        WORD("eventTime"),
+        WORD("count"),
+        WORD("resourceVersion"),
+        WORD("source"),
+        WORD("component"),
+        WORD("reportingComponent"),
+        WORD("reportingInstance"),
+        WORD("Event"),
+        WORD("Normal"),
+        WORD("Warning"),
+        WORD("SelectComposition"),
+        WORD("ComposeResources"),
+        WORD("defined/compositeresourcedefinition.apiextensions.crossplane.io"),
+        WORD("offered/compositeresourcedefinition.apiextensions.crossplane.io"),
+        WORD("apiextensions.crossplane.io/composite"),
+        WORD("Responsive"),
+        WORD("WatchCircuitClosed"),
+        WORD("Automatic"),
+        WORD("ConfigMap"),
+        WORD("Secret"),
+        WORD("Deployment"),
+        WORD("Service"),
+        WORD("ServiceAccount"),
+        WORD("Namespace"),
 #undef WORD
 };
 _Static_assert(ARRAY_SIZE(compact_words) <= MAX_WORDS, "the tags have room for this many words");
@@ -131,7 +163,8 @@ static struct str word(size_t i)
 
 /* A hash table of word numbers + 1, made once. Length and three bytes are enough to spread the fixed words; most keys and many
  * strings are looked up here. */
-#define SLOTS 512
+#define SLOTS        512
+#define LONGEST_WORD 64
 static uint8_t slots[SLOTS];
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
 
@@ -157,7 +190,7 @@ static void fill_slots(void)
 /* The number of the word, or -1. */
 static int find_word(struct str s)
 {
-        if (s.n > 48 || s.n == 0)
+        if (s.n > LONGEST_WORD || s.n == 0)
                 return -1;
         for (size_t slot = slot_of(s); slots[slot]; slot = (slot + 1) % SLOTS)
                 if (str_equal(word(slots[slot] - 1u), s))
@@ -186,6 +219,16 @@ static void append_count(struct buf *b, size_t n, int short_tag, int tag)
         append_varint(b, n);
 }
 
+static void append_word_key(struct buf *b, int i, bool is_field)
+{
+        if (i < NEAR_WORDS) {
+                buf_append_char(b, (char)((is_field ? KEY_FIELD_WORD : KEY_WORD) + i));
+                return;
+        }
+        buf_append_char(b, KEY_LONG);
+        buf_append_char(b, (char)(i - NEAR_WORDS + (is_field ? FAR_WORDS : 0)));
+}
+
 static void append_key(struct buf *b, struct str key)
 {
         int i = find_word(key);
@@ -194,7 +237,7 @@ static void append_key(struct buf *b, struct str key)
         if (is_field)
                 i = find_word(str_skip(key, 2));
         if (i >= 0) {
-                buf_append_char(b, (char)((is_field ? KEY_FIELD_WORD : KEY_WORD) + i));
+                append_word_key(b, i, is_field);
                 return;
         }
         if (key.n < KEY_LONG) {
@@ -343,7 +386,7 @@ static int take_count(struct decoder *d, size_t min_bytes, uint32_t *ret)
         return 0;
 }
 
-static int take_bytes(struct decoder *d, size_t n, struct str *ret)
+static int take_bytes(struct decoder *d, uint64_t n, struct str *ret)
 {
         if (n > (size_t)(d->end - d->next))
                 return refuse(d, "a string ends early");
@@ -363,7 +406,7 @@ static int take_word(struct decoder *d, unsigned i, bool is_field, struct str *r
 static int take_key(struct decoder *d, struct str *ret)
 {
         unsigned byte;
-        uint32_t n;
+        uint64_t n;
 
         if (take_byte(d, &byte) < 0)
                 return ERR_INVALID;
@@ -373,9 +416,11 @@ static int take_key(struct decoder *d, struct str *ret)
                 return take_word(d, byte - KEY_WORD, false, ret);
         if (byte < KEY_LONG)
                 return take_bytes(d, byte, ret);
-        if (take_count(d, 1, &n) < 0)
+        if (take_varint(d, &n) < 0)
                 return ERR_INVALID;
-        return take_bytes(d, n, ret);
+        if (n >= KEY_LONG)
+                return take_bytes(d, n, ret);
+        return compact_far_key(n, ret) ? 0 : refuse(d, "a word is not in the dictionary");
 }
 
 static int take_double(struct decoder *d, struct value *ret)
@@ -604,10 +649,10 @@ static int take_version(struct decoder *d)
 
         if (take_byte(d, &version) < 0)
                 return ERR_INVALID;
-        if (version != FORMAT_VERSION)
+        if (version < FIRST_FORMAT_VERSION || version > FORMAT_VERSION)
                 return err_set(d->err, ERR_INVALID,
-                               "cannot decode compact value: its format has version %u, known is version %d", version,
-                               FORMAT_VERSION);
+                               "cannot decode compact value: its format has version %u, known are versions %d to %d",
+                               version, FIRST_FORMAT_VERSION, FORMAT_VERSION);
         return 0;
 }
 

@@ -196,13 +196,14 @@ static int read_number(struct log_db *d, const char *sql, int64_t *ret, struct e
         return rc == SQLITE_ROW ? 0 : log_db_error(d, rc, "cannot read", err);
 }
 
-static int check_format(struct log_db *d, struct err *err)
+static int check_format(struct log_db *d, int64_t *ret_format, struct err *err)
 {
         int64_t application = 0, format = 0;
         int r = read_number(d, "PRAGMA application_id", &application, err);
 
         if (r == 0)
                 r = read_number(d, "PRAGMA user_version", &format, err);
+        *ret_format = format;
         if (r < 0)
                 return r;
         if (application != LOG_APPLICATION_ID)
@@ -250,15 +251,27 @@ static int prepare_writes(struct log_db *d, bool is_synced, struct err *err)
         return r;
 }
 
+/* An older Weft then refuses the file as a whole, not the first row that it cannot read. */
+static int raise_format(struct log_db *d, struct err *err)
+{
+        char sql[64];
+
+        snprintf(sql, sizeof(sql), "PRAGMA user_version=%d", LOG_FORMAT);
+        return log_db_exec(d, sql, err);
+}
+
 int log_db_open(struct log_db *d, const char *path, const char *vfs, enum log_db_mode mode, struct err *err)
 {
         int flags = mode == LOG_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
         int r = open_connection(d, path, vfs, flags, err);
+        int64_t format = 0;
 
         if (r == 0)
-                r = check_format(d, err);
+                r = check_format(d, &format, err);
         if (r == 0 && mode != LOG_DB_READ)
                 r = prepare_writes(d, mode == LOG_DB_WRITE, err);
+        if (r == 0 && mode != LOG_DB_READ && format < LOG_FORMAT)
+                r = raise_format(d, err);
         if (r == 0)
                 r = prepare(d, "SELECT " COLUMNS " FROM log WHERE seq=?", &d->read, err);
         if (r < 0)

@@ -17,7 +17,8 @@
  * end in overflow pages of its own. So the bytes of a Secret begin behind SECRET_FRONT zeros, which fill the row's part of the shared
  * page, and zeros fill the last overflow page: SECRET_FRONT zeros, the length (4 bytes, little-endian), the object, zeros.
  *
- * application_id says that the file is a log of ours, user_version is the version of this format. */
+ * application_id says that the file is a log of ours, user_version is the version of this format. Format 2 has objects in version 2 of
+ * the compact encoding beside those of version 1; a file of format 1 becomes one when it is opened to be written. */
 #pragma once
 
 #include "err.h"
@@ -26,7 +27,7 @@
 
 #include <sqlite3.h>
 
-#define LOG_FORMAT         1
+#define LOG_FORMAT         2
 #define LOG_APPLICATION_ID 0x57654674
 #define LOG_PAGE_BYTES     16384
 #define LOG_MAX_VERSION    (UINT64_MAX / 4) /* greater ones are taken for damage */
