@@ -1,6 +1,5 @@
 #include "body.h"
 
-#include "ascii.h"
 #include "buf.h"
 #include "builtin.h"
 #include "gotext.h"
@@ -147,27 +146,6 @@ static int parse_json(struct arena *a, struct str text, struct str_list *duplica
         return json_parse(a, text, &options, ret, err);
 }
 
-/* The beginning of a body, as the API shows it: as text if it looks like JSON, else in hexadecimal. */
-static struct str body_prefix(struct arena *a, struct str text)
-{
-        _cleanup_buf_ struct buf b = BUF_INIT(0);
-        struct str head = str_first(text, 30);
-
-        if (text.n == 0)
-                return STR("<empty>");
-        if (text.p[0] == '{') {
-                buf_append_str(&b, head);
-        } else {
-                for (size_t i = 0; i < head.n; i++) {
-                        buf_append_char(&b, ASCII_HEX_LOWER[(unsigned char)head.p[i] >> 4]);
-                        buf_append_char(&b, ASCII_HEX_LOWER[(unsigned char)head.p[i] & 15]);
-                }
-        }
-        if (text.n > 30)
-                buf_append_literal(&b, " ...");
-        return buf_to_arena(&b, a);
-}
-
 /* A number beyond double is found when the fields are decoded; everything else before the kind is known. */
 static int bad_object(struct arena *a, const struct kind *kind, struct str version, struct str text, struct err *err)
 {
@@ -180,7 +158,7 @@ static int bad_object(struct arena *a, const struct kind *kind, struct str versi
         return status_bad_request(err,
                                   "the object provided is unrecognized (must be of type %.*s): couldn't get "
                                   "version/kind; json parse error: %.*s (%.*s)",
-                                  STR_ARG(kind->kind), STR_ARG(go_error), STR_ARG(body_prefix(a, text)));
+                                  STR_ARG(kind->kind), STR_ARG(go_error), STR_ARG(status_body_prefix(a, text)));
 }
 
 #define TYPE_STRUCT                                                                                      \
@@ -200,14 +178,15 @@ static int check_is_object(struct arena *a, const struct kind *kind, struct str 
         if (value_is_null(*body))
                 return status_bad_request(err,
                                           "the object provided is unrecognized (must be of type %.*s): Object 'Kind' "
-                                          "is missing in 'null' (%.*s)",
-                                          STR_ARG(kind->kind), STR_ARG(body_prefix(a, text)));
+                                          "is missing in '%s' (%.*s)",
+                                          STR_ARG(kind->kind), text.n ? "null" : "",
+                                          STR_ARG(status_body_prefix(a, text)));
         return status_bad_request(
                 err,
                 "the object provided is unrecognized (must be of type %.*s): couldn't get "
                 "version/kind; json parse error: json: cannot unmarshal %s into Go value of type " TYPE_STRUCT
                 " (%.*s)",
-                STR_ARG(kind->kind), go_json_type(*body), STR_ARG(body_prefix(a, text)));
+                STR_ARG(kind->kind), go_json_type(*body), STR_ARG(status_body_prefix(a, text)));
 }
 
 /* --- YAML --- */
@@ -254,7 +233,8 @@ static int parse_yaml_object(struct run *run, struct str text, const struct kind
 
                 return status_bad_request(err,
                                           "the object provided is unrecognized (must be of type %.*s): %.*s (%.*s)",
-                                          STR_ARG(kind->kind), STR_ARG(inner), STR_ARG(body_prefix(run->arena, text)));
+                                          STR_ARG(kind->kind), STR_ARG(inner),
+                                          STR_ARG(status_body_prefix(run->arena, text)));
         }
         if (strict.code && req->field_validation == FIELDS_STRICT)
                 return status_bad_request(err,
@@ -308,9 +288,12 @@ static int parse_applied(struct run *run, struct str text, enum field_validation
 static int decode_object(struct run *run, struct str content_type, struct str text, const struct kind *kind,
                          struct str_list *duplicates, struct write_request *req, struct err *err)
 {
+        enum media media = media_of(content_type);
         int r;
 
-        switch (media_of(content_type)) {
+        if (media == MEDIA_JSON || media == MEDIA_YAML)
+                req->body_text = text;
+        switch (media) {
         case MEDIA_JSON:
                 r = parse_json(run->arena, text, duplicates, &req->body, err);
                 if (r < 0)

@@ -149,11 +149,6 @@ TEST(metadata_is_validated)
                   "metadata.finalizers: \"foo\": prefer a domain-qualified finalizer name to avoid accidental "
                   "conflicts with "
                   "other finalizer writers" },
-                { &built_in, "{\"name\":\"a\",\"finalizers\":[\"foo\"]}",
-                  "metadata.finalizers[0]: Invalid value: \"foo\": name is neither a standard finalizer name nor is it "
-                  "fully "
-                  "qualified",
-                  "" },
                 { &cluster_scoped,
                   "{\"name\":\"a\",\"ownerReferences\":[{\"apiVersion\":\"\",\"kind\":\"\",\"name\":\"\",\"uid\":\"\"}]"
                   "}",
@@ -195,6 +190,23 @@ TEST(metadata_is_validated)
                 ASSERT_STR_CASE(cases[i].metadata, texts_of(&a, &errors), str_from(cases[i].errors));
                 ASSERT_STR_CASE(cases[i].metadata, str_list_join(&warnings, STR("|")), str_from(cases[i].warnings));
         }
+}
+
+TEST(finalizers_of_most_built_in_kinds_have_a_domain)
+{
+        _cleanup_arena_ struct arena a;
+        struct field_errors errors;
+
+        arena_init(&a, "test", 0);
+        field_errors_init(&errors, &a);
+        metadata_validate_finalizers(
+                &a, parse(&a, "{\"metadata\":{\"finalizers\":[\"orphan\",\"foo\",\"a.b/c\",\"a b\",\"kubernetes\"]}}"),
+                &errors);
+        ASSERT_STR(
+                texts_of(&a, &errors),
+                STR("metadata.finalizers[1]: Invalid value: \"foo\": name is neither a standard finalizer name nor is "
+                    "it fully qualified|metadata.finalizers[3]: Invalid value: \"a b\": name is neither a standard "
+                    "finalizer name nor is it fully qualified"));
 }
 
 TEST(managers_have_sizes)

@@ -20,6 +20,10 @@ enum policy {
         ORPHANS = 1 << 7,      /* a delete without a policy keeps the dependents */
         OWNS_NOTHING = 1 << 8, /* a delete ignores the policy */
         FIXED_SPEC = 1 << 9,   /* only a create sets the spec */
+        /* The rules of enum metadata_rule that the kind does not have: */
+        NO_UPDATE_RULE = 1 << 10,
+        NO_WHOLE_RULE = 1 << 11,
+        ANY_FINALIZER = 1 << 12,
 };
 
 #define NOT_ENFORCED(what, instead)          \
@@ -39,72 +43,76 @@ static const struct policies {
         { "", "ConfigMap", .strategy = &config_map_strategy },
         { "", "Endpoints", CREATES_ON_PUT,
           .deprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" },
-        { "", "Event", CREATES_ON_PUT | PATH_NAMES | OWNS_NOTHING,
+        { "", "Event", CREATES_ON_PUT | PATH_NAMES | OWNS_NOTHING | NO_UPDATE_RULE | NO_WHOLE_RULE | ANY_FINALIZER,
           "involvedObject.kind,involvedObject.namespace,involvedObject.name,involvedObject.uid,involvedObject."
           "apiVersion,"
           "involvedObject.resourceVersion,involvedObject.fieldPath,reason,reportingComponent,source,type",
           &event_strategy },
         { "", "LimitRange", CREATES_ON_PUT,
           .refusal = NOT_ENFORCED("LimitRanges", "set requests and limits in the objects themselves") },
-        { "", "Namespace", LABEL_NAMES | STATUS_ALONE, "status.phase", &namespace_strategy },
+        { "", "Namespace", LABEL_NAMES, "status.phase", &namespace_strategy },
         { "", "Node", KEEPS_STATUS, .fields = "spec.unschedulable" },
-        { "", "PersistentVolume", .strategy = &persistent_volume_strategy },
+        { "", "PersistentVolume", NO_UPDATE_RULE, .strategy = &persistent_volume_strategy },
         { "", "Pod", HAS_GENERATION,
           "spec.nodeName,spec.restartPolicy,spec.schedulerName,spec.serviceAccountName,spec.hostNetwork,status.phase,"
           "status.podIP,status.podIPs,status.nominatedNodeName",
           &pod_strategy },
         { "", "PodTemplate", HAS_GENERATION },
-        { "", "ReplicationController", HAS_GENERATION | ORPHANS, "status.replicas", &workload_strategy },
+        { "", "ReplicationController", HAS_GENERATION | ORPHANS | NO_WHOLE_RULE, "status.replicas",
+          &workload_strategy },
         { "", "ResourceQuota",
           .refusal = NOT_ENFORCED("ResourceQuotas", "limit what may be created by roles or a webhook") },
         { "", "Secret", .fields = "type", .strategy = &secret_strategy },
-        { "", "Service", CREATES_ON_PUT | LABEL_NAMES, "spec.clusterIP,spec.type", &service_strategy },
+        { "", "Service", CREATES_ON_PUT | LABEL_NAMES | NO_WHOLE_RULE, "spec.clusterIP,spec.type", &service_strategy },
         { "", "ServiceAccount", .strategy = &service_account_strategy },
         { "admissionregistration.k8s.io", "MutatingAdmissionPolicy", NEEDS_VERSION | HAS_GENERATION,
           .refusal = NOT_ENFORCED("MutatingAdmissionPolicies", "use a MutatingWebhookConfiguration") },
         { "admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", NEEDS_VERSION | HAS_GENERATION,
           .refusal = NOT_ENFORCED("MutatingAdmissionPolicyBindings", "use a MutatingWebhookConfiguration") },
-        { "admissionregistration.k8s.io", "MutatingWebhookConfiguration", NEEDS_VERSION | HAS_GENERATION,
-          .strategy = &webhooks_strategy },
+        { "admissionregistration.k8s.io", "MutatingWebhookConfiguration",
+          NEEDS_VERSION | HAS_GENERATION | NO_UPDATE_RULE | ANY_FINALIZER, .strategy = &webhooks_strategy },
         { "admissionregistration.k8s.io", "ValidatingAdmissionPolicy", NEEDS_VERSION | HAS_GENERATION,
           .refusal = NOT_ENFORCED("ValidatingAdmissionPolicies", "use a ValidatingWebhookConfiguration") },
         { "admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", NEEDS_VERSION | HAS_GENERATION,
           .refusal = NOT_ENFORCED("ValidatingAdmissionPolicyBindings", "use a ValidatingWebhookConfiguration") },
-        { "admissionregistration.k8s.io", "ValidatingWebhookConfiguration", NEEDS_VERSION | HAS_GENERATION,
-          .strategy = &webhooks_strategy },
-        { "apiextensions.k8s.io", "CustomResourceDefinition", NEEDS_VERSION | HAS_GENERATION | STATUS_ALONE,
-          .strategy = &crd_strategy },
-        { "apps", "DaemonSet", HAS_GENERATION, .strategy = &daemon_set_strategy },
-        { "apps", "Deployment", HAS_GENERATION | STATUS_ALONE, .strategy = &workload_strategy },
-        { "apps", "ReplicaSet", HAS_GENERATION, "status.replicas", &workload_strategy },
-        { "apps", "StatefulSet", HAS_GENERATION, .strategy = &workload_strategy },
+        { "admissionregistration.k8s.io", "ValidatingWebhookConfiguration",
+          NEEDS_VERSION | HAS_GENERATION | NO_UPDATE_RULE | ANY_FINALIZER, .strategy = &webhooks_strategy },
+        { "apiextensions.k8s.io", "CustomResourceDefinition",
+          NEEDS_VERSION | HAS_GENERATION | NO_WHOLE_RULE | ANY_FINALIZER, .strategy = &crd_strategy },
+        { "apps", "DaemonSet", HAS_GENERATION | NO_WHOLE_RULE, .strategy = &daemon_set_strategy },
+        { "apps", "Deployment", HAS_GENERATION | STATUS_ALONE | NO_WHOLE_RULE, .strategy = &workload_strategy },
+        { "apps", "ReplicaSet", HAS_GENERATION | NO_WHOLE_RULE, "status.replicas", &workload_strategy },
+        { "apps", "StatefulSet", HAS_GENERATION | NO_WHOLE_RULE, .strategy = &workload_strategy },
         { "authentication.k8s.io", "SelfSubjectReview", .refusal = ANSWERED },
         { "authentication.k8s.io", "TokenReview", .refusal = ANSWERED },
         { "authorization.k8s.io", "LocalSubjectAccessReview", .refusal = ANSWERED },
         { "authorization.k8s.io", "SelfSubjectAccessReview", .refusal = ANSWERED },
         { "authorization.k8s.io", "SelfSubjectRulesReview", .refusal = ANSWERED },
         { "authorization.k8s.io", "SubjectAccessReview", .refusal = ANSWERED },
-        { "batch", "CronJob", HAS_GENERATION },
+        { "autoscaling", "HorizontalPodAutoscaler", NO_WHOLE_RULE },
+        { "batch", "CronJob", HAS_GENERATION | NO_WHOLE_RULE },
         { "batch", "Job", HAS_GENERATION | ORPHANS, "status.successful", &job_strategy },
         { "certificates.k8s.io", "CertificateSigningRequest", FIXED_SPEC, "spec.signerName",
           .strategy = &signing_request_strategy },
-        { "coordination.k8s.io", "Lease", CREATES_ON_PUT | NEEDS_VERSION, .strategy = &lease_strategy },
-        { "discovery.k8s.io", "EndpointSlice", HAS_GENERATION, .strategy = &endpoint_slice_strategy },
-        { "events.k8s.io", "Event", CREATES_ON_PUT | OWNS_NOTHING,
+        { "coordination.k8s.io", "Lease", CREATES_ON_PUT | NEEDS_VERSION | NO_WHOLE_RULE | ANY_FINALIZER,
+          .strategy = &lease_strategy },
+        { "discovery.k8s.io", "EndpointSlice", HAS_GENERATION | NO_UPDATE_RULE, .strategy = &endpoint_slice_strategy },
+        { "events.k8s.io", "Event", CREATES_ON_PUT | OWNS_NOTHING | NO_WHOLE_RULE,
           "regarding.kind,regarding.namespace,regarding.name,regarding.uid,regarding.apiVersion,"
           "regarding.resourceVersion,regarding.fieldPath,reason,reportingController,type",
           &new_event_strategy },
         { "networking.k8s.io", "Ingress", HAS_GENERATION },
         { "networking.k8s.io", "IngressClass", HAS_GENERATION },
-        { "networking.k8s.io", "NetworkPolicy", HAS_GENERATION },
+        { "networking.k8s.io", "NetworkPolicy", HAS_GENERATION | NO_WHOLE_RULE },
         { "node.k8s.io", "RuntimeClass", CREATES_ON_PUT | NEEDS_VERSION },
-        { "policy", "PodDisruptionBudget", NEEDS_VERSION | HAS_GENERATION },
+        { "policy", "PodDisruptionBudget",
+          NEEDS_VERSION | HAS_GENERATION | NO_UPDATE_RULE | NO_WHOLE_RULE | ANY_FINALIZER },
         { "rbac.authorization.k8s.io", "ClusterRole", CREATES_ON_PUT | PATH_NAMES, .strategy = &cluster_role_strategy },
         { "rbac.authorization.k8s.io", "ClusterRoleBinding", CREATES_ON_PUT | PATH_NAMES,
           .strategy = &cluster_role_binding_strategy },
         { "rbac.authorization.k8s.io", "Role", CREATES_ON_PUT | PATH_NAMES, .strategy = &role_strategy },
         { "rbac.authorization.k8s.io", "RoleBinding", CREATES_ON_PUT | PATH_NAMES, .strategy = &role_binding_strategy },
-        { "scheduling.k8s.io", "PriorityClass", HAS_GENERATION, .strategy = &priority_class_strategy },
+        { "scheduling.k8s.io", "PriorityClass", HAS_GENERATION | NO_WHOLE_RULE, .strategy = &priority_class_strategy },
         { "storage.k8s.io", "CSIDriver", NEEDS_VERSION },
         { "storage.k8s.io", "CSINode", NEEDS_VERSION },
         { "storage.k8s.io", "CSIStorageCapacity", NEEDS_VERSION },
@@ -296,6 +304,12 @@ static void fill_versions(struct kind *k, const struct builtin_kind *source)
         }
 }
 
+static unsigned metadata_rules(unsigned flags)
+{
+        return (flags & NO_UPDATE_RULE ? 0 : METADATA_UPDATE) | (flags & NO_WHOLE_RULE ? 0 : METADATA_WHOLE) |
+               (flags & ANY_FINALIZER ? 0 : METADATA_FINALIZERS);
+}
+
 static struct kind *make_kind(const struct builtin_kind *source)
 {
         const struct policies *p = policies_of(source);
@@ -318,6 +332,7 @@ static struct kind *make_kind(const struct builtin_kind *source)
         k->orphans_by_default = p->flags & ORPHANS;
         k->has_no_dependents = p->flags & OWNS_NOTHING;
         k->name_rule = p->flags & LABEL_NAMES ? NAME_LABEL : p->flags & PATH_NAMES ? NAME_PATH_SEGMENT : NAME_SUBDOMAIN;
+        k->metadata_rules = metadata_rules(p->flags);
         k->strategy = p->strategy;
         k->refusal = p->refusal ? str_from(p->refusal) : STR("");
         fill_versions(k, source);

@@ -161,6 +161,7 @@ struct write_request {
         struct object_key key;    /* name may be empty on create: the body's name is used, or one is generated */
         struct str subresource;   /* "", "status", "approval", "scale", "finalize" */
         const struct value *body; /* object, patch or applied configuration; NULL on delete */
+        struct str body_text;     /* the JSON or YAML that an object was sent as, for errors; "": something else */
         struct str manager;       /* field manager; "" is "unknown" (required by apply) */
         bool force;               /* apply only */
         bool is_dry_run;

@@ -195,6 +195,7 @@ struct kind *kind_schemaless(struct gvk gvk, bool is_namespaced)
         k->singular = kind_lower(&k->arena, gvk.kind);
         k->is_namespaced = is_namespaced;
         k->is_custom = true;
+        k->metadata_rules = METADATA_UPDATE;
         k->has_generation = true;
         k->name_rule = NAME_SUBDOMAIN;
         kind_fill_subresources(k, version, false);
@@ -395,6 +396,7 @@ int kind_from_crd(const struct value *crd, struct kind **ret, struct err *err)
         k->categories = copy_list(k, value_get(names, STR("categories")), &k->n_categories);
         k->is_namespaced = str_equal(value_str(value_get(spec, STR("scope"))), STR("Namespaced"));
         k->is_custom = true;
+        k->metadata_rules = METADATA_UPDATE;
         k->has_generation = true;
         k->name_rule = NAME_SUBDOMAIN;
         r = fill_versions(k, versions, err);

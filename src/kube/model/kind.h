@@ -12,6 +12,13 @@ enum name_rule {
         NAME_PATH_SEGMENT,
 };
 
+/* Rules about metadata that a kind has beside those of all kinds (metadata.h). An error of both is reported twice. */
+enum metadata_rule {
+        METADATA_UPDATE = 1 << 0,     /* what an update may not change, again */
+        METADATA_WHOLE = 1 << 1,      /* the whole metadata, again on an update */
+        METADATA_FINALIZERS = 1 << 2, /* with each of the two: finalizers are standard ones or have a domain */
+};
+
 /* The verbs that the API allows, as in discovery. */
 enum kind_verb {
         VERB_CREATE = 1 << 0,
@@ -84,6 +91,7 @@ struct kind {
         bool orphans_by_default;     /* a delete without a policy keeps the dependents (docs/spec/apiserver 2.6) */
         bool has_no_dependents;      /* a delete ignores the policy */
         enum name_rule name_rule;
+        unsigned metadata_rules; /* of enum metadata_rule */
         const struct kind_version *versions;
         size_t n_versions;
         size_t storage; /* index of the storage version */

@@ -156,17 +156,21 @@ static int mismatch(struct coercion *c, const struct value *v, const struct plac
 static int coerce_struct(struct coercion *c, const struct struct_type *type, const struct value *v,
                          const struct place *at, const struct value **ret);
 
+/* The error is about the first key, as in Go, which writes maps in the order of their keys. */
 static int coerce_string_map(struct coercion *c, const struct value *v, const struct place *at,
                              const struct value **ret)
 {
+        const struct member *wrong = NULL;
         const struct value *result = v;
 
         VALUE_FOREACH_MEMBER (m, v) {
                 if (value_is_null(&m->value))
                         result = value_with(c->arena, result, m->key, &value_empty_string);
-                else if (!value_is_string(&m->value))
-                        return mismatch(c, &m->value, at, "string");
+                else if (!value_is_string(&m->value) && (!wrong || str_compare(m->key, wrong->key) < 0))
+                        wrong = m;
         }
+        if (wrong)
+                return mismatch(c, &wrong->value, at, "string");
         *ret = value_count(v) ? result : NULL;
         return 0;
 }

@@ -114,28 +114,23 @@ static bool is_standard_finalizer(struct str name)
                str_equal(name, STR("kubernetes"));
 }
 
-static void validate_finalizer(struct check *c, struct str name, size_t i)
+static bool has_domain_or_is_standard(struct str name)
 {
-        struct str texts[MAX_TEXTS], field;
-        struct value shown = value_of_str(name);
+        return str_find_char(name, '/') >= 0 || is_standard_finalizer(name);
+}
+
+static void validate_finalizer(struct check *c, struct str name)
+{
+        struct str texts[MAX_TEXTS];
         size_t n = name_check_qualified(c->arena, name, texts);
 
         add_texts(c, "metadata.finalizers", name, texts, n);
-        if (n || str_find_char(name, '/') >= 0 || is_standard_finalizer(name))
+        if (n || !c->kind->is_custom || has_domain_or_is_standard(name) || meta_has_finalizer(c->old, name))
                 return;
-        if (c->kind->is_custom) {
-                if (meta_has_finalizer(c->old, name))
-                        return;
-                str_list_printf(
-                        c->warnings,
+        str_list_printf(c->warnings,
                         "metadata.finalizers: %.*s: prefer a domain-qualified finalizer name to avoid accidental "
                         "conflicts with other finalizer writers",
                         STR_ARG(go_quote(c->arena, name)));
-                return;
-        }
-        field = arena_printf(c->arena, "metadata.finalizers[%zu]", i);
-        field_error_add(c->errors, FIELD_INVALID, field, &shown,
-                        "name is neither a standard finalizer name nor is it fully qualified");
 }
 
 static void validate_finalizers(struct check *c, const struct value *object)
@@ -143,7 +138,7 @@ static void validate_finalizers(struct check *c, const struct value *object)
         const struct value *list = value_get(meta(object), STR("finalizers"));
 
         for (size_t i = 0; i < value_count(list); i++)
-                validate_finalizer(c, value_str(value_item(list, i)), i);
+                validate_finalizer(c, value_str(value_item(list, i)));
         if (meta_has_finalizer(object, STR("orphan")) && meta_has_finalizer(object, STR("foregroundDeletion")))
                 add_invalid(c, "metadata.finalizers", list,
                             STR("finalizer orphan and foregroundDeletion cannot be both set"));
@@ -282,6 +277,17 @@ static void validate_content(struct check *c, const struct value *object)
         validate_labels(c, object);
         validate_annotations(c, object);
         validate_owners(c, object);
+}
+
+void metadata_validate_finalizers(struct arena *a, const struct value *object, struct field_errors *errors)
+{
+        const struct value *list = value_get(meta(object), STR("finalizers"));
+
+        for (size_t i = 0; i < value_count(list); i++)
+                if (!has_domain_or_is_standard(value_str(value_item(list, i))))
+                        field_error_add(errors, FIELD_INVALID, arena_printf(a, "metadata.finalizers[%zu]", i),
+                                        value_item(list, i),
+                                        "name is neither a standard finalizer name nor is it fully qualified");
 }
 
 void metadata_validate(struct arena *a, const struct kind *kind, const struct value *object, const struct value *old,

@@ -39,5 +39,8 @@ void metadata_validate(struct arena *a, const struct kind *kind, const struct va
 void metadata_validate_update(struct arena *a, const struct value *object, const struct value *old,
                               struct field_errors *errors);
 
+/* The rule of most built-in kinds: a finalizer is a standard one or has a domain. */
+void metadata_validate_finalizers(struct arena *a, const struct value *object, struct field_errors *errors);
+
 /* Checks the name of a manager; errors are reported at the field. */
 void metadata_check_manager(struct field_errors *errors, struct str field, struct str manager);

@@ -1,5 +1,6 @@
 #include "status.h"
 
+#include "ascii.h"
 #include "buf.h"
 #include "gotext.h"
 #include "json.h"
@@ -355,4 +356,24 @@ int status_to_err(const struct value *status, struct err *err)
                         err_set_details(err, buf_str(&b));
         }
         return r;
+}
+
+struct str status_body_prefix(struct arena *a, struct str text)
+{
+        _cleanup_buf_ struct buf b = BUF_INIT(0);
+        struct str head = str_first(text, 30);
+
+        if (text.n == 0)
+                return STR("<empty>");
+        if (text.p[0] == '{') {
+                buf_append_str(&b, head);
+        } else {
+                for (size_t i = 0; i < head.n; i++) {
+                        buf_append_char(&b, ASCII_HEX_LOWER[(unsigned char)head.p[i] >> 4]);
+                        buf_append_char(&b, ASCII_HEX_LOWER[(unsigned char)head.p[i] & 15]);
+                }
+        }
+        if (text.n > 30)
+                buf_append_literal(&b, " ...");
+        return buf_to_arena(&b, a);
 }

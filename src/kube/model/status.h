@@ -38,3 +38,6 @@ void status_add_cause(struct err *err, struct str reason, struct str message, st
 /* The Status object of an error, as the API returns it; and the reverse, for a client of a remote API. */
 struct value status_of_err(struct arena *a, const struct err *err);
 int status_to_err(const struct value *status, struct err *err);
+
+/* The beginning of a body, as errors about an unreadable one show it: as text if it looks like JSON, else in hexadecimal. */
+struct str status_body_prefix(struct arena *a, struct str text);

@@ -125,43 +125,52 @@ static int report_fields(const struct draft *s, const struct str_list *unknown, 
 
 /* --- Type --- */
 
-/* The beginning of a body, as the API shows it in errors about unreadable bodies. */
-static struct str body_prefix(struct arena *a, struct str text)
+static bool is_json_object(struct str text)
 {
-        return text.n > 30 ? arena_printf(a, "%.*s ...", STR_ARG(str_first(text, 30))) : text;
+        return str_starts_with(str_trim(text), STR("{"));
+}
+
+/* The body as JSON, for errors: as it was sent, unless that was YAML or no text at all. */
+static struct str body_json(const struct draft *s, const struct value *body)
+{
+        struct str text = STR("");
+
+        if (is_json_object(s->req->body_text))
+                return s->req->body_text;
+        return json_to_str(s->arena, body, JSON_GO, &text, NULL) < 0 ? STR("") : text;
+}
+
+static struct str body_prefix(const struct draft *s, const struct value *body)
+{
+        return status_body_prefix(s->arena, s->req->body_text.n ? s->req->body_text : body_json(s, body));
 }
 
 static int check_has_kind(const struct draft *s, const struct value *body, struct err *err)
 {
         struct gvk claimed = request_gvk(s);
-        struct str text = STR("");
+        struct str text;
 
         if (value_str(value_get(body, STR("kind"))).n)
                 return 0;
-        if (json_to_str(s->arena, body, JSON_GO, &text, NULL) < 0)
-                text = STR("");
+        text = body_json(s, body);
         if (s->req->field_validation == FIELDS_IGNORE) {
                 if (gvk_of(body).version.n)
                         claimed.version = gvk_of(body).version;
-                err_set(err, ERR_INVALID, "Object 'Kind' is missing in '%.*s'", STR_ARG(text));
+                err_set(err, ERR_INVALID, "Object 'Kind' is missing in '%.*s'", STR_ARG(str_trim(text)));
                 return decode_failure_as(claimed, s->p->kind->kind, err);
         }
         return status_bad_request(
                 err,
                 "the object provided is unrecognized (must be of type %.*s): Object 'Kind' is missing "
                 "in '%.*s' (%.*s)",
-                STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s->arena, text)));
+                STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s, body)));
 }
 
 /* The API's error for a body whose type cannot be read. */
 static int refuse_unreadable(const struct draft *s, const struct value *body, struct str text, struct err *err)
 {
-        struct str json = STR("");
-
-        if (json_to_str(s->arena, body, JSON_GO, &json, NULL) < 0)
-                json = STR("");
         return status_bad_request(err, "the object provided is unrecognized (must be of type %.*s): %.*s (%.*s)",
-                                  STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s->arena, json)));
+                                  STR_ARG(s->p->kind->kind), STR_ARG(text), STR_ARG(body_prefix(s, body)));
 }
 
 static int check_readable_type(const struct draft *s, const struct value *body, struct err *err)

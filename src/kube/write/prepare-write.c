@@ -267,6 +267,38 @@ static int check_type(const struct draft *s, struct err *err)
         return status_invalid(err, &subject, &errors);
 }
 
+static void validate_finalizers(struct draft *s, struct field_errors *errors)
+{
+        if (s->p->kind->metadata_rules & METADATA_FINALIZERS)
+                metadata_validate_finalizers(s->arena, s->object, errors);
+}
+
+static void validate_whole(struct draft *s, struct field_errors *errors)
+{
+        metadata_validate(s->arena, s->p->kind, s->object, s->current, errors, s->run->warnings);
+}
+
+/* First the rules of all kinds, then those of this one. */
+static void validate_metadata(struct draft *s, struct field_errors *errors)
+{
+        unsigned rules = s->p->kind->metadata_rules;
+
+        validate_whole(s, errors);
+        if (!s->current) {
+                validate_finalizers(s, errors);
+                return;
+        }
+        metadata_validate_update(s->arena, s->object, s->current, errors);
+        if (rules & METADATA_UPDATE) {
+                metadata_validate_update(s->arena, s->object, s->current, errors);
+                validate_finalizers(s, errors);
+        }
+        if (rules & METADATA_WHOLE && !draft_is_status(s)) {
+                validate_whole(s, errors);
+                validate_finalizers(s, errors);
+        }
+}
+
 static int validate(struct draft *s, struct err *err)
 {
         const struct kind_strategy *strategy = s->p->kind->strategy;
@@ -282,13 +314,7 @@ static int validate(struct draft *s, struct err *err)
                 subject.kind = STR("Scale");
         }
         field_errors_init(&errors, s->arena);
-        if (s->current) {
-                /* Called twice, for the rules of all kinds and for the kind's own rules, because the API's causes show both. */
-                metadata_validate_update(s->arena, s->object, s->current, &errors);
-                metadata_validate_update(s->arena, s->object, s->current, &errors);
-        }
-        if (!draft_is_status(s))
-                metadata_validate(s->arena, s->p->kind, s->object, s->current, &errors, s->run->warnings);
+        validate_metadata(s, &errors);
         if (!s->p->version->type)
                 schema_validate(s->p->version->schema, s->object, s->current,
                                 draft_is_status(s) ? STR("status") : STR(""), &errors);
