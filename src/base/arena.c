@@ -56,6 +56,13 @@ struct block_cache {
         size_t n[ARRAY_SIZE(block_classes)];
 };
 
+/* Blocks on their way from threads that have too many to threads that have none: a request begins on one thread and ends on
+ * another. The mutex guards it. It stays until the end of the process. */
+static struct {
+        pthread_mutex_t mutex;
+        struct block_cache blocks;
+} depot = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
 static _Atomic int debug_mode = -1; /* -1: the environment has not been read yet */
 static pthread_key_t cache_key;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
@@ -85,18 +92,34 @@ static void free_block(struct arena_block *b)
         free(b);
 }
 
+/* NULL if there is none. */
+static struct arena_block *pop_block(struct block_cache *c, int size_class)
+{
+        struct arena_block *b = c->blocks[size_class];
+
+        if (!b)
+                return NULL;
+        UNPOISON(b, sizeof(*b));
+        c->blocks[size_class] = b->older;
+        c->n[size_class]--;
+        return b;
+}
+
+static void push_block(struct block_cache *c, int size_class, struct arena_block *b)
+{
+        b->older = c->blocks[size_class];
+        c->blocks[size_class] = b;
+        c->n[size_class]++;
+        POISON(b + 1, b->size_bytes - sizeof(*b)); /* the leak checker must be able to follow the list */
+}
+
 static void empty_cache(struct block_cache *c)
 {
-        for (size_t i = 0; i < ARRAY_SIZE(c->blocks); i++) {
-                while (c->blocks[i]) {
-                        struct arena_block *b = c->blocks[i];
+        struct arena_block *b;
 
-                        UNPOISON(b, sizeof(*b));
-                        c->blocks[i] = b->older;
+        for (int i = 0; i < (int)ARRAY_SIZE(c->blocks); i++)
+                while ((b = pop_block(c, i)))
                         free_block(b);
-                }
-                c->n[i] = 0;
-        }
 }
 
 static void end_cache(void *p)
@@ -140,45 +163,70 @@ static int cache_class(size_t size_bytes)
         return -1;
 }
 
+/* Moves blocks until one side has none or the other has n. */
+static void move_blocks(struct block_cache *from, struct block_cache *to, int size_class, size_t n)
+{
+        while (from->blocks[size_class] && to->n[size_class] < n)
+                push_block(to, size_class, pop_block(from, size_class));
+}
+
+/* About half of what a thread keeps is moved at once, so that the mutex is taken rarely. While another thread has it, malloc serves:
+ * no thread waits, and neither does a process that was forked meanwhile. */
+static void fetch_blocks(struct block_cache *c, int size_class)
+{
+        if (pthread_mutex_trylock(&depot.mutex) != 0)
+                return;
+        move_blocks(&depot.blocks, c, size_class, (block_classes[size_class].n_kept + 1) / 2);
+        pthread_mutex_unlock(&depot.mutex);
+}
+
+static void bring_blocks(struct block_cache *c, int size_class)
+{
+        size_t n_kept = block_classes[size_class].n_kept;
+
+        if (pthread_mutex_trylock(&depot.mutex) != 0)
+                return;
+        move_blocks(c, &depot.blocks, size_class,
+                    MIN(depot.blocks.n[size_class] + (n_kept + 1) / 2, LIMIT_ARENA_DEPOT * n_kept));
+        pthread_mutex_unlock(&depot.mutex);
+}
+
 static struct arena_block *take_block(size_t size_bytes)
 {
         int size_class = cache_class(size_bytes);
-        struct arena_block *b;
+        struct arena_block *b = NULL;
 
         if (size_class >= 0) {
                 struct block_cache *c = get_cache();
 
-                b = c->blocks[size_class];
-                if (b) {
-                        UNPOISON(b, sizeof(*b));
-                        c->blocks[size_class] = b->older;
-                        c->n[size_class]--;
-                        return b;
-                }
+                if (!c->blocks[size_class])
+                        fetch_blocks(c, size_class);
+                b = pop_block(c, size_class);
         }
-        b = xmalloc(size_bytes);
-        b->size_bytes = size_bytes;
+        if (!b) {
+                b = xmalloc(size_bytes);
+                b->size_bytes = size_bytes;
+        }
         return b;
 }
 
 static void give_block(struct arena_block *b)
 {
         int size_class = cache_class(b->size_bytes);
-        struct block_cache *c;
+        struct block_cache *c = size_class >= 0 ? get_cache() : NULL;
+        size_t n_kept;
 
-        if (size_class < 0) {
+        if (!c) {
                 free_block(b);
                 return;
         }
-        c = get_cache();
-        if (c->n[size_class] >= block_classes[size_class].n_kept) {
+        n_kept = block_classes[size_class].n_kept;
+        if (c->n[size_class] >= n_kept)
+                bring_blocks(c, size_class);
+        if (c->n[size_class] < n_kept)
+                push_block(c, size_class, b);
+        else
                 free_block(b);
-                return;
-        }
-        b->older = c->blocks[size_class];
-        c->blocks[size_class] = b;
-        c->n[size_class]++;
-        POISON(b + 1, b->size_bytes - sizeof(*b)); /* the leak checker must be able to follow the list */
 }
 
 void arena_init(struct arena *a, const char *name, size_t budget_bytes)

@@ -4,6 +4,7 @@
 /* Memory */
 #define LIMIT_BUFFER_BYTES       (1ull << 30) /* default maximum of a buf */
 #define LIMIT_ARENA_CACHE_BLOCKS 16           /* recycled blocks kept per thread and size */
+#define LIMIT_ARENA_DEPOT        4            /* times as many wait for a thread that needs them */
 #define LIMIT_ERROR_BYTES        (64u << 10)  /* text of one error; the rest is cut off */
 
 /* Documents: JSON, YAML and values in general */

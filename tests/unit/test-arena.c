@@ -417,6 +417,39 @@ static void *use_arenas(void *p)
         return NULL;
 }
 
+#define HANDED 40
+
+static void *end_arenas(void *arenas)
+{
+        for (size_t i = 0; i < HANDED; i++)
+                arena_done((struct arena *)arenas + i);
+        return NULL;
+}
+
+/* Under AddressSanitizer malloc would not give the address of a freed block again so soon. */
+TEST(blocks_come_back_from_the_thread_that_ended_their_arenas)
+{
+        IN_MODE(false);
+        struct arena arenas[HANDED], a;
+        void *handed[HANDED], *p;
+        pthread_t thread;
+        bool is_known = false;
+
+        for (size_t i = 0; i < HANDED; i++) {
+                arena_init(&arenas[i], "handed", 0);
+                handed[i] = arena_alloc(&arenas[i], 10);
+        }
+        arena_trim_cache();
+        ASSERT_INT(pthread_create(&thread, NULL, end_arenas, arenas), 0);
+        ASSERT_INT(pthread_join(thread, NULL), 0);
+        arena_init(&a, "test", 0);
+        p = arena_alloc(&a, 10);
+        for (size_t i = 0; i < HANDED; i++)
+                is_known |= handed[i] == p;
+        ASSERT(is_known);
+        arena_done(&a);
+}
+
 TEST(threads_have_their_own_cache_and_leave_nothing_behind)
 {
         pthread_t threads[4];
