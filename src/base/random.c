@@ -114,6 +114,39 @@ void random_system(void *p, size_t n)
                 random_kernel(p, n);
 }
 
+/* Most ids are made one after another by the same thread, and a call of the kernel costs more than the bytes. */
+static void fill_from_block(void *p, size_t n)
+{
+        static __thread struct {
+                char bytes[16 * RANDOM_ID_BYTES];
+                size_t left;
+        } block;
+
+        assert(n <= RANDOM_ID_BYTES);
+        if (block.left < n) {
+                random_kernel(block.bytes, sizeof(block.bytes));
+                block.left = sizeof(block.bytes);
+        }
+        block.left -= n;
+        memcpy(p, block.bytes + block.left, n);
+}
+
+void random_id(void *p, size_t n)
+{
+        if (UNLIKELY(simulated_here))
+                fill(simulated_here, p, n);
+        else if (!fill_simulated(p, n))
+                fill_from_block(p, n);
+}
+
+uint64_t random_id_u64(void)
+{
+        uint64_t x;
+
+        random_id(&x, sizeof(x));
+        return le64toh(x);
+}
+
 void random_kernel(void *p, size_t n)
 {
         for (size_t done = 0; done < n;) {

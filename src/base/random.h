@@ -23,6 +23,12 @@ double random_double(struct random *r);
 void random_system(void *p, size_t n);
 uint64_t random_system_u64(void);
 
+/* As random_system, for ids and names: a few bytes, at most RANDOM_ID_BYTES. Not for secrets, because the bytes come from a block that
+ * the thread has read from the kernel before, and a fork would copy the rest of the block. */
+#define RANDOM_ID_BYTES 16
+void random_id(void *p, size_t n);
+uint64_t random_id_u64(void);
+
 /* From the kernel even in a simulation: for secrets that have no effect that a test can see. */
 void random_kernel(void *p, size_t n);
 

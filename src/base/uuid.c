@@ -17,7 +17,7 @@ struct uuid uuid_v4(void)
 {
         struct uuid u;
 
-        random_system(u.bytes, sizeof(u.bytes));
+        random_id(u.bytes, sizeof(u.bytes));
         set_version(&u, 4);
         return u;
 }

@@ -13,7 +13,7 @@ struct uuid {
 #define UUID_NIL        ((struct uuid) { { 0 } })
 #define UUID_TEXT_BYTES 36
 
-/* A random UUID. In a simulation it is derived from the seed, like random_system. */
+/* A random UUID. Not for secrets, like random_id. In a simulation it is derived from the seed. */
 struct uuid uuid_v4(void);
 
 /* The same name in the same namespace gives the same UUID, everywhere and always. */

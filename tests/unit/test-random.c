@@ -116,6 +116,20 @@ TEST(the_system_gives_different_numbers)
         random_kernel(bytes, 0);
 }
 
+/* More than one block of them, in different lengths. */
+TEST(ids_are_different)
+{
+        uint64_t seen[200];
+        char byte;
+
+        for (size_t i = 0; i < ARRAY_SIZE(seen); i++) {
+                seen[i] = random_id_u64();
+                random_id(&byte, i % 2);
+                for (size_t k = 0; k < i; k++)
+                        ASSERT(seen[i] != seen[k]);
+        }
+}
+
 TEST(the_process_can_draw_on_a_seed)
 {
         struct random r, same;
@@ -134,6 +148,7 @@ TEST(the_process_can_draw_on_a_seed)
                         wanted[i * 8 + k] = (unsigned char)(x >> k * 8);
         }
         ASSERT(memcmp(bytes, wanted, sizeof(bytes)) == 0);
+        ASSERT(random_id_u64() == random_u64(&same));
         random_kernel(bytes, sizeof(bytes)); /* does not touch the sequence */
         ASSERT(random_system_u64() == random_u64(&same));
         ASSERT(random_use_seeded(NULL) == &r);
@@ -150,6 +165,7 @@ TEST(a_thread_can_draw_on_its_own_seed)
         random_use_seeded(&all);
         ASSERT(!random_use_here(&mine));
         ASSERT(random_system_u64() == random_u64(&same));
+        ASSERT(random_id_u64() == random_u64(&same));
         ASSERT(random_use_here(NULL) == &mine);
         random_seed(&same, 2);
         ASSERT(random_system_u64() == random_u64(&same));

@@ -227,7 +227,7 @@ struct str name_generate(struct arena *a, struct str prefix)
         size_t n = MIN(prefix.n, (size_t)GENERATED_PREFIX);
         char *p = arena_alloc(a, n + GENERATED_SUFFIX);
 
-        random_seed(&r, random_system_u64());
+        random_seed(&r, random_id_u64());
         if (n > 0)
                 memcpy(p, prefix.p, n);
         for (size_t i = 0; i < GENERATED_SUFFIX; i++)
