@@ -138,9 +138,10 @@ void field_stack_done(struct field_stack *s)
         *s = (struct field_stack) { 0 };
 }
 
+/* The first block holds the fields of a usual object, and malloc hands blocks of up to 1 KiB out quickly. */
 void field_stack_grow(struct field_stack *s)
 {
-        s->capacity = s->capacity ? 2 * s->capacity : 128;
+        s->capacity = s->capacity ? 2 * s->capacity : 1024 / sizeof(*s->p);
         s->p = xrealloc(s->p, s->capacity * sizeof(*s->p));
 }
 

@@ -447,6 +447,8 @@ static void append_json(struct object *o, struct arena *scratch, struct buf *b)
 {
         int r;
 
+        if (!o->given && b->n == 0)
+                buf_reserve(b, object_bytes(o).n / 2 * 3 + 128); /* enough for the text of nearly every object */
         if (!o->given && compact_append_json(b, object_bytes(o), o->version))
                 return;
         r = json_write(b, object_peek(o, scratch), 0, NULL);
