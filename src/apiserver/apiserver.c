@@ -17,7 +17,6 @@
 #include <sys/sysinfo.h>
 
 #define WRITERS 64 /* threads that may wait for an earlier write, or for a version */
-#define LOOPS   2  /* threads that own connections */
 
 /* Room for a usual piece of a list; less than what malloc maps and unmaps each time. */
 #define PIECE_BYTES (240u << 10)
@@ -677,12 +676,19 @@ static void set_defaults(struct apiserver_options *o)
                 o->max_memory_bytes = (size_t)MIN(cgroup_memory_limit("") / 2, (uint64_t)LIMIT_API_BYTES);
 }
 
+/* How many threads own connections. On few processors a second one only takes turns with the workers and the log, and both wake more
+ * often for less. */
+static unsigned count_loops(void)
+{
+        return get_nprocs() < 4 ? 1 : 2;
+}
+
 static int start_http(struct apiserver *s, struct err *err)
 {
         struct http_server_options options = {
                 .address = s->options.address,
                 .tls = s->options.tls,
-                .n_loops = LOOPS,
+                .n_loops = count_loops(),
                 .max_exchanges = LIMIT_API_EXCHANGES,
                 .budget = &s->budget,
                 .on_request = on_request,
