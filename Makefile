@@ -54,7 +54,7 @@ test: build/weft
 	@meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 3 --suite threads --no-suite pieces
 
 # The differential suites; interop-full runs ten times the cases from a new seed, and those that need a real Kubernetes API too.
-interop:
+interop: build/weft
 	@tools/packages interop
 	$(call configure,build-asan,$(asan))
 	@ninja -C build-asan --quiet
@@ -73,6 +73,7 @@ interop:
 	@tests/interop/api/kubectl
 	@tests/interop/api/clients/run
 	@tests/interop/api/history/run
+	@tests/interop/api/hostile/run
 	@tests/interop/net
 	@tests/interop/functions/run
 	@tests/interop/render/run

@@ -38,8 +38,7 @@ struct watch_stream {
         bool is_live; /* events are made on the loop */
         bool is_over; /* the answer is complete, or the exchange is closed */
         bool is_timer_gone;
-        size_t paid_bytes;   /* by the request's account before the queue of its output was full */
-        bool is_paying;      /* the account pays for the full queue, too */
+        size_t paid_bytes;   /* by the request's account while the queue of its output is not full */
         struct exchange *ex; /* NULL once it is closed */
 };
 
@@ -215,27 +214,26 @@ static void break_off(struct watch_stream *w, enum http_reset why)
         exchange_reset(w->ex, why);
 }
 
+/* Makes the account hold so many bytes. */
+static bool pay(struct budget_account *account, size_t bytes)
+{
+        if (account->taken_bytes < bytes)
+                return budget_try(account, bytes - account->taken_bytes);
+        budget_keep(account, bytes);
+        return true;
+}
+
 /* The output of a reader that is slow waits in a full queue, which the budget of all requests pays for. Readers that are too slow while
- * there is no memory are cut off. */
+ * there is no memory are cut off. Called for each change that the reader does not get yet, so the account follows what the queue holds. */
 static void wait_for_room(struct watch_stream *w)
 {
         struct api_request *q = w->request;
 
         set_timer(w, false);
-        if (w->is_paying)
-                return;
-        w->is_paying = budget_try(&q->account, LIMIT_STREAM_QUEUE_BYTES);
-        if (w->is_paying)
+        if (pay(&q->account, w->paid_bytes + exchange_held_bytes(w->ex)))
                 return;
         atomic_fetch_add(&q->server->metrics.watches_cut_off, 1);
         break_off(w, HTTP_RESET_ENHANCE_YOUR_CALM);
-}
-
-static void has_room_again(struct watch_stream *w)
-{
-        if (w->is_paying)
-                budget_keep(&w->request->account, w->paid_bytes);
-        w->is_paying = false;
 }
 
 /* Makes and sends what there is, as far as there is room. Called by wakeups, timers and new room. */
@@ -251,7 +249,7 @@ static void pump(struct watch_stream *w)
                 wait_for_room(w);
                 return;
         }
-        has_room_again(w);
+        budget_keep(&w->request->account, w->paid_bytes);
         if (!w->is_live) {
                 w->is_with_worker = workers_submit(w->request->server->bulk, w->loop, &w->job) == 0;
                 if (!w->is_with_worker)

@@ -3,7 +3,8 @@
 #include "buf.h"
 #include "json.h"
 
-#define SHARE_FROM_BYTES (4u << 10) /* longer texts of objects are sent as they are, shorter ones are copied */
+#define SHARE_FROM_BYTES         (4u << 10)  /* longer texts of objects are sent as they are, shorter ones are copied */
+#define SHARE_INITIAL_FROM_BYTES (32u << 10) /* of an initial object, as it is stored */
 
 #define EVENT_BYTES 64 /* that an event adds to its object, at most */
 
@@ -73,13 +74,14 @@ static void begin_event(struct buf *b, enum watch_event_type type)
         buf_append_literal(b, "\",\"object\":");
 }
 
-/* The text of a change is made once for all watches: the object keeps it. Initial objects may be many, so they are not kept. */
+/* The text of a change is made once for all watches: the object keeps it. So is that of a large initial object, because readers that
+ * are slow would each hold it. Other initial objects may be many, so their texts are not kept. */
 static void append_object(struct watch_source *w, const struct watch_event *e, struct arena *scratch,
                           struct watch_piece *piece)
 {
         struct bytes *json;
 
-        if (!w->is_live) {
+        if (!w->is_live && object_size_bytes(e->object) < SHARE_INITIAL_FROM_BYTES) {
                 begin_event(&piece->text, e->type);
                 object_append_json(e->object, scratch, &piece->text);
                 buf_append_literal(&piece->text, "}\n");

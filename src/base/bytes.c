@@ -41,6 +41,11 @@ void bytes_unref(struct bytes *b)
         free(b);
 }
 
+size_t bytes_share(const struct bytes *b)
+{
+        return b->str.n / atomic_load_explicit(&b->references, memory_order_relaxed);
+}
+
 void bytes_unpin(void *b)
 {
         bytes_unref(b);

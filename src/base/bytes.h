@@ -17,6 +17,9 @@ struct bytes *bytes_take(struct buf *b); /* takes over the buffer's memory and e
 struct bytes *bytes_ref(struct bytes *b);
 void bytes_unref(struct bytes *b); /* NULL is fine */
 
+/* The number of bytes divided by the number of references: what one of the holders is to pay for the memory. */
+size_t bytes_share(const struct bytes *b);
+
 void bytes_unpin(void *b); /* as bytes_unref, with the type that arena_pin needs */
 
 static inline void bytes_unrefp(struct bytes **b)

@@ -174,6 +174,15 @@ size_t stream_queued_bytes(const struct stream *s)
         return ready_bytes(s) + s->tls.plain_bytes;
 }
 
+size_t stream_held_bytes(const struct stream *s)
+{
+        size_t n = s->tail.n + tls_records_held_bytes(&s->tls);
+
+        for (size_t i = 0; i < s->pieces.n; i++)
+                n += bytes_share(s->pieces.p[i].bytes);
+        return n;
+}
+
 uint64_t stream_sent_bytes(const struct stream *s)
 {
         return s->sent_bytes;

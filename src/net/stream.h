@@ -75,6 +75,8 @@ void stream_write_bytes(struct stream *s, struct bytes *b, size_t offset, size_t
 
 bool stream_has_room(const struct stream *s);
 size_t stream_queued_bytes(const struct stream *s);
+/* The memory of the queued output; of pieces that others hold, too, this queue's share. */
+size_t stream_held_bytes(const struct stream *s);
 uint64_t stream_sent_bytes(const struct stream *s); /* that the kernel has taken since the start */
 void stream_want_flush(struct stream *s);
 

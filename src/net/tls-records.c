@@ -93,6 +93,15 @@ void tls_records_copy(struct tls_records *t, struct str data)
         t->plain_bytes += data.n;
 }
 
+size_t tls_records_held_bytes(const struct tls_records *t)
+{
+        size_t n = t->plain.n;
+
+        for (size_t i = 0; i < t->waiting.n; i++)
+                n += bytes_share(t->waiting.p[i].bytes);
+        return n;
+}
+
 /* Gives the copied output its place among the waiting pieces. */
 static void seal_plain(struct tls_records *t)
 {

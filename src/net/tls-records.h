@@ -39,6 +39,9 @@ void tls_records_done(struct tls_records *t);
 void tls_records_copy(struct tls_records *t, struct str data);
 void tls_records_refer(struct tls_records *t, struct bytes *b, struct str data);
 
+/* The memory of the queued output; of pieces that others hold, too, this queue's share. */
+size_t tls_records_held_bytes(const struct tls_records *t);
+
 /* Encrypts queued output into full records, except for the last one, until out has at least max_bytes. */
 int tls_records_encrypt(struct tls_records *t, size_t max_bytes, struct err *err);
 

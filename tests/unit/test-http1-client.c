@@ -99,6 +99,7 @@ struct send {
         struct ask *ask;
         struct bytes *bytes;
         bool has_room;
+        size_t held_bytes;
         bool finishes;
         struct http_fields trailers;
 };
@@ -110,6 +111,7 @@ static void send_more(void *arg)
         if (m->bytes)
                 exchange_send(m->ask->ex, bytes_ref(m->bytes));
         m->has_room = exchange_has_room(m->ask->ex);
+        m->held_bytes = exchange_held_bytes(m->ask->ex);
         if (m->finishes)
                 exchange_finish(m->ask->ex, &m->trailers);
 }
@@ -312,6 +314,8 @@ TEST(output_pushes_back)
                 n_sent++;
         } while (m.has_room);
         ASSERT(n_sent <= 2);
+        /* This queue's share of the piece that waits, once for each time that it is in the queue. */
+        ASSERT(m.held_bytes > 0 && m.held_bytes < 1 << 20);
         ASSERT(atomic_load(&m.bytes->references) > 1); /* it waits as it is */
         ASSERT_INT(atomic_load(&a.n_rooms), 0);
         while (atomic_load(&a.n_rooms) == 0)

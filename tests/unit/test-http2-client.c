@@ -381,14 +381,23 @@ struct send {
         struct ask *ask;
         struct bytes *bytes;
         bool has_room;
+        size_t held_bytes;
 };
+
+static void look_at_queue(void *arg)
+{
+        struct send *m = arg;
+
+        m->has_room = exchange_has_room(m->ask->ex);
+        m->held_bytes = exchange_held_bytes(m->ask->ex);
+}
 
 static void send_more(void *arg)
 {
         struct send *m = arg;
 
         exchange_send(m->ask->ex, bytes_ref(m->bytes));
-        m->has_room = exchange_has_room(m->ask->ex);
+        look_at_queue(m);
 }
 
 static size_t take_data(struct world *w, size_t n)
@@ -419,6 +428,7 @@ TEST(output_pushes_back)
         ask_begin(&w.s, &a, "POST", STR(""), true);
         loop_call(w.s.loop, send_more, &m);
         ASSERT(!m.has_room);
+        ASSERT_INT(m.held_bytes, 1 << 19); /* the other half is ours */
         id = take_request(&w);
         ASSERT_INT(take_data(&w, 65535), 65535);
         ASSERT(!raw_is_readable(w.peer.fd, 50));
@@ -428,6 +438,8 @@ TEST(output_pushes_back)
         raw_send_frame(w.s.fd, RAW_WINDOW_UPDATE, 0, id, raw_u32(number, 1 << 20));
         ASSERT_INT(take_data(&w, (1 << 20) - 65535), (1 << 20) - 65535);
         WAIT_UNTIL(atomic_load(&a.n_rooms) == 1);
+        loop_call(w.s.loop, look_at_queue, &m);
+        ASSERT_INT(m.held_bytes, 0);
         raw_send_headers(w.s.fd, id, RAW_END_STREAM, RAW_FIELDS(":status", "200")); /* it wants no more */
         ask_wait(&a);
         ASSERT_INT(a.status, 200);

@@ -162,6 +162,13 @@ static bool has_room(const struct exchange *ex)
         return false;
 }
 
+static size_t held_bytes(const struct exchange *ex)
+{
+        struct h1_exchange *x = to_h1(ex);
+
+        return is_lost(x) ? 0 : stream_held_bytes(x->h1->connection.stream);
+}
+
 static const struct exchange_ops h1_ops = {
         .respond = respond,
         .send = send_piece,
@@ -169,6 +176,7 @@ static const struct exchange_ops h1_ops = {
         .reset = reset,
         .consume = consume,
         .has_room = has_room,
+        .held_bytes = held_bytes,
 };
 
 struct h1_exchange *h1_exchange_new(struct h1 *h1)

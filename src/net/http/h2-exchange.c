@@ -221,6 +221,17 @@ static bool has_room(const struct exchange *ex)
         return false;
 }
 
+/* Without the part that waits for the kernel: all exchanges of a connection share a small queue for that. */
+static size_t held_bytes(const struct exchange *ex)
+{
+        struct h2_exchange *x = to_h2(ex);
+        size_t n = 0;
+
+        for (size_t i = x->first_piece; i < x->pieces.n; i++)
+                n += bytes_share(x->pieces.p[i].bytes);
+        return n;
+}
+
 static const struct exchange_ops h2_ops = {
         .respond = respond,
         .send = send_piece,
@@ -228,6 +239,7 @@ static const struct exchange_ops h2_ops = {
         .reset = reset,
         .consume = consume,
         .has_room = has_room,
+        .held_bytes = held_bytes,
 };
 
 void h2_exchange_end_input(struct h2_exchange *x)

@@ -123,6 +123,11 @@ bool exchange_has_room(const struct exchange *ex)
         return ex->ops->has_room(ex);
 }
 
+size_t exchange_held_bytes(const struct exchange *ex)
+{
+        return ex->ops->held_bytes(ex);
+}
+
 void exchange_hold(struct exchange *ex, struct budget_account *account)
 {
         budget_move(&ex->account, account);

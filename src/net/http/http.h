@@ -116,6 +116,9 @@ void exchange_consume(struct exchange *ex, size_t n);
 /* False when the queue is full; continue sending after on_room. */
 bool exchange_has_room(const struct exchange *ex);
 
+/* The memory of the body that is queued; of pieces that others hold, too, this queue's share. It grows when others let go of theirs. */
+size_t exchange_held_bytes(const struct exchange *ex);
+
 /* Moves the account's memory to the exchange. It is given back when the exchange is over and the kernel has taken all of its
  * output, or when the connection ends. At most once per exchange. */
 void exchange_hold(struct exchange *ex, struct budget_account *account);
@@ -131,4 +134,5 @@ struct exchange_ops {
         void (*reset)(struct exchange *ex, enum http_reset why);
         void (*consume)(struct exchange *ex, size_t n);
         bool (*has_room)(const struct exchange *ex);
+        size_t (*held_bytes)(const struct exchange *ex);
 };
