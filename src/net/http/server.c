@@ -20,6 +20,10 @@
 
 #define BACKLOG 1024
 
+/* Connections that a loop accepts in one turn. The others wait for the next turn, so that a flood of connections does not keep the loop
+ * from those that are there: one whose handshake takes too many turns would have to give way to newer ones. */
+#define TURN_CONNECTIONS 64
+
 /* At most one in FRESH_PART connections may be one that has not finished a request yet. */
 #define FRESH_PART 2
 
@@ -56,6 +60,9 @@ struct lane {
                 uv_pipe_t pipe;
         } listening;
         struct client *clients;  /* this and all below: loop thread only */
+        struct loop_flush turn;  /* marked in turns that accept connections */
+        unsigned n_turn;         /* accepted in this turn */
+        bool has_waiting;        /* a connection waits for the next turn; the library takes no further one meanwhile */
         struct idle_list fresh;  /* idle connections that have not finished a request yet */
         struct idle_list proven; /* idle connections that have finished one */
         size_t n_clients, most_clients;
@@ -524,20 +531,42 @@ static void add_client(struct lane *lane, bool has_place)
                 refuse(c, "there are too many connections");
 }
 
+static void accept_connection(struct lane *lane)
+{
+        bool has_place = make_place(lane, count_connection(lane->server));
+
+        loop_mark(lane->loop, &lane->turn);
+        lane->n_turn++;
+        count_outcome(lane->server, has_place);
+        add_client(lane, has_place);
+}
+
 static void on_connection(uv_stream_t *listening, int status)
 {
         struct lane *lane = listening->data;
         _cleanup_err_ struct err err = { 0 };
-        bool has_place;
 
         if (status < 0) {
                 net_error(&err, status, "cannot accept a connection");
                 log_error("cannot accept a connection", LOG_ERR("error", &err));
-                return;
+        } else if (lane->n_turn < TURN_CONNECTIONS) {
+                accept_connection(lane);
+        } else {
+                lane->has_waiting = true;
         }
-        has_place = make_place(lane, count_connection(lane->server));
-        count_outcome(lane->server, has_place);
-        add_client(lane, has_place);
+}
+
+/* At the end of a turn that accepted connections. */
+static void on_turn(struct loop_flush *f)
+{
+        struct lane *lane = CONTAINER_OF(f, struct lane, turn);
+
+        lane->n_turn = 0;
+        if (!lane->has_waiting)
+                return;
+        lane->has_waiting = false;
+        if (lane->is_listening)
+                accept_connection(lane);
 }
 
 /* Listening */
@@ -631,6 +660,7 @@ static void start_listening(void *arg)
                 l->status = uv_tcp_open(&lane->listening.tcp, l->fd);
         }
         lane->listening.handle.data = lane;
+        lane->turn.flush = on_turn;
         lane->is_listening = true;
         if (l->status >= 0)
                 l->status = uv_listen(&lane->listening.stream, BACKLOG, on_connection);
