@@ -11,7 +11,8 @@
 #include <emmintrin.h>
 #endif
 
-#define STEP 16 /* bytes that scans and copies take at once */
+#define STEP  16         /* bytes that scans and copies take at once */
+#define BLOCK (4 * STEP) /* the same where a text is long */
 
 /* How a byte of a string is written: as it is, as a backslash and the given letter, as \u00XX, or as the full character
  * requires. */
@@ -45,8 +46,8 @@ static bool is_plain(unsigned char c, unsigned flags)
 }
 
 #if defined(__SSE2__) && !defined(WEFT_PORTABLE)
-/* One bit for each of the sixteen bytes that is not plain. */
-static inline unsigned specials(__m128i v, unsigned flags)
+/* All bits are set in each of the sixteen bytes that is not plain. */
+static inline __m128i find_specials(__m128i v, unsigned flags)
 {
         /* Signed comparison: control characters and everything beyond ASCII are below the space. */
         __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
@@ -57,7 +58,36 @@ static inline unsigned specials(__m128i v, unsigned flags)
                 special = _mm_or_si128(special, _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('&')),
                                                              _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('<')),
                                                                           _mm_cmpeq_epi8(v, _mm_set1_epi8('>')))));
-        return (unsigned)_mm_movemask_epi8(special);
+        return special;
+}
+
+/* One bit for each of the sixteen bytes that is not plain. */
+static inline unsigned specials(__m128i v, unsigned flags)
+{
+        return (unsigned)_mm_movemask_epi8(find_specials(v, flags));
+}
+
+static inline __m128i load(const char *p)
+{
+        return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline void store(char *p, __m128i v)
+{
+        _mm_storeu_si128((__m128i *)(void *)p, v);
+}
+
+/* Copies BLOCK bytes; false if not all of them are plain. */
+static inline bool copy_block(char *out, const char *p, unsigned flags)
+{
+        __m128i a = load(p), b = load(p + STEP), c = load(p + 2 * STEP), d = load(p + 3 * STEP);
+
+        store(out, a);
+        store(out + STEP, b);
+        store(out + 2 * STEP, c);
+        store(out + 3 * STEP, d);
+        return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(find_specials(a, flags), find_specials(b, flags)),
+                                              _mm_or_si128(find_specials(c, flags), find_specials(d, flags)))) == 0;
 }
 
 /* Copies n < STEP bytes if all are plain, by two words that overlap in the middle. */
@@ -90,11 +120,15 @@ static inline const char *copy_plain(const char *p, const char *end, char **out,
         char *o = *out;
 
 #if defined(__SSE2__) && !defined(WEFT_PORTABLE)
+        while (end - p >= BLOCK && copy_block(o, p, flags)) {
+                p += BLOCK;
+                o += BLOCK;
+        }
         for (; end - p >= STEP; p += STEP, o += STEP) {
-                __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+                __m128i v = load(p);
                 unsigned stops = specials(v, flags);
 
-                _mm_storeu_si128((__m128i *)(void *)o, v);
+                store(o, v);
                 if (stops) {
                         *out = o + __builtin_ctz(stops);
                         return p + __builtin_ctz(stops);
