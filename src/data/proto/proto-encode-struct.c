@@ -80,34 +80,34 @@ size_t proto_push_keys(struct encoder *e, const struct value *object)
 static int encode_value(struct encoder *e, const struct value *v, uint32_t depth);
 
 /* Copies the text; returns true if it is valid UTF-8. Most texts are short and ASCII: these are copied and checked in a few
- * registers, without a call. */
+ * registers, without a call. No arrays: they would bring a stack guard, and the compiler does not inline functions with one here. */
 static inline bool copy_text(char *to, const char *p, size_t n)
 {
-        uint64_t words[4];
-        uint32_t halves[2];
-
         if (LIKELY(n >= 8 && n <= 32)) {
                 size_t middle = n >= 16 ? 8 : 0;
+                uint64_t first, second, third, last;
 
-                memcpy(&words[0], p, 8);
-                memcpy(&words[1], p + middle, 8);
-                memcpy(&words[2], p + n - 8 - middle, 8);
-                memcpy(&words[3], p + n - 8, 8);
-                memcpy(to, &words[0], 8);
-                memcpy(to + middle, &words[1], 8);
-                memcpy(to + n - 8 - middle, &words[2], 8);
-                memcpy(to + n - 8, &words[3], 8);
-                if (LIKELY(!((words[0] | words[1] | words[2] | words[3]) & HIGH_BITS)))
+                memcpy(&first, p, 8);
+                memcpy(&second, p + middle, 8);
+                memcpy(&third, p + n - 8 - middle, 8);
+                memcpy(&last, p + n - 8, 8);
+                memcpy(to, &first, 8);
+                memcpy(to + middle, &second, 8);
+                memcpy(to + n - 8 - middle, &third, 8);
+                memcpy(to + n - 8, &last, 8);
+                if (LIKELY(!((first | second | third | last) & HIGH_BITS)))
                         return true;
         } else if (n > 32) {
                 memcpy(to, p, n);
                 return proto_text_is_valid(p, n);
         } else if (n >= 4) {
-                memcpy(&halves[0], p, 4);
-                memcpy(&halves[1], p + n - 4, 4);
-                memcpy(to, &halves[0], 4);
-                memcpy(to + n - 4, &halves[1], 4);
-                if (LIKELY(!((halves[0] | halves[1]) & (uint32_t)HIGH_BITS)))
+                uint32_t first, last;
+
+                memcpy(&first, p, 4);
+                memcpy(&last, p + n - 4, 4);
+                memcpy(to, &first, 4);
+                memcpy(to + n - 4, &last, 4);
+                if (LIKELY(!((first | last) & (uint32_t)HIGH_BITS)))
                         return true;
         } else {
                 for (size_t i = 0; i < n; i++)
