@@ -185,6 +185,16 @@ static void keep_plain(struct tls_records *t, struct str rest)
         }
 }
 
+/* OpenSSL frees the memory of a record when it is written, as idle connections should have none. While more records follow at once, it
+ * need not. */
+static void keep_record_memory(struct tls_records *t, bool keeps)
+{
+        if (keeps)
+                SSL_clear_mode(t->ssl, SSL_MODE_RELEASE_BUFFERS);
+        else
+                SSL_set_mode(t->ssl, SSL_MODE_RELEASE_BUFFERS);
+}
+
 int tls_records_encrypt(struct tls_records *t, size_t max_bytes, struct err *err)
 {
         char block[RECORD_BYTES];
@@ -200,6 +210,7 @@ int tls_records_encrypt(struct tls_records *t, size_t max_bytes, struct err *err
         while (r == 0 && t->plain_bytes > 0 && t->out->n < max_bytes) {
                 struct str data = next_record(t, taken, plain, block);
 
+                keep_record_memory(t, t->plain_bytes > data.n && t->out->n + data.n < max_bytes);
                 ERR_clear_error();
                 if (SSL_write_ex(t->ssl, data.p, data.n, &written) == 1)
                         drop(t, written, &taken, &plain);
