@@ -49,6 +49,8 @@ static void append_batch(struct list_stream *l, const struct object_list *batch,
                 if (l->has_items)
                         buf_append_char(b, ',');
                 l->has_items = true;
+                if (i + 1 < batch->n)
+                        object_prefetch_bytes(batch->objects[i + 1]);
                 form_append_item(&l->form, batch->objects[i], scratch, b);
         }
 }

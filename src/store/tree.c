@@ -516,6 +516,11 @@ size_t tree_count_before(const struct tree *t, struct str key)
         return node ? sum + count_first(node, rank(t, node, &p, &is_equal)) : 0;
 }
 
+struct store_entry *tree_ahead(const struct tree_cursor *c, size_t n)
+{
+        return c->leaf && c->i + n < c->leaf->n ? c->leaf->entries[c->i + n] : NULL;
+}
+
 bool tree_next(struct tree_cursor *c, struct tree_item *ret)
 {
         while (c->leaf && c->i >= c->leaf->n)

@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 
+/* object_prefetch_bytes. */
+#define PREFETCHED_BYTES 2048u
+#define CACHE_LINE       64
+
 /* The forms made from an object's bytes. Owned by the object, listed by the cache, guarded by the cache's mutex. */
 struct forms {
         struct object *object; /* not counted: a freed object removes its forms from the list */
@@ -289,6 +293,18 @@ size_t object_size_bytes(const struct object *o)
 struct str object_bytes(const struct object *o)
 {
         return str_make(o->bytes, o->n_bytes);
+}
+
+void object_prefetch(const struct object *o)
+{
+        __builtin_prefetch(o, 1);
+}
+
+/* The processor fetches what follows the first lines itself. */
+void object_prefetch_bytes(const struct object *o)
+{
+        for (size_t i = 0; i < MIN(o->n_bytes, PREFETCHED_BYTES); i += CACHE_LINE)
+                __builtin_prefetch(o->bytes + i);
 }
 
 /* --- Forms --- */

@@ -47,6 +47,11 @@ size_t object_size_bytes(const struct object *o); /* resident, caches aside */
 struct str
 object_bytes(const struct object *o); /* the compact bytes, without the version; they live as long as the object */
 
+/* Fetches memory of the object into the processor's cache, for a caller that goes through many: its head before it is referenced,
+ * its bytes before they are read. */
+void object_prefetch(const struct object *o);
+void object_prefetch_bytes(const struct object *o);
+
 /* The decoded object; it lives until the arena is done. metadata.resourceVersion is the version, or the encoded one if the version
  * is 0. Object and tree count in the arena's budget, even if they are shared. */
 const struct value *object_value(struct object *o, struct arena *a);
