@@ -18,8 +18,11 @@
 
 #define WRITERS 64 /* threads that may wait for an earlier write, or for a version */
 
-/* Room for a usual piece of a list; less than what malloc maps and unmaps each time. */
-#define PIECE_BYTES (240u << 10)
+/* A piece of a list: the usual one, the largest one, and how much more than that one object may add. Together less than what malloc maps
+ * and unmaps each time. */
+#define PIECE_BYTES      PACK_FROM_BYTES
+#define MOST_PIECE_BYTES (512u << 10)
+#define PIECE_MORE_BYTES (112u << 10)
 
 /* --- Life of a request --- */
 
@@ -144,9 +147,22 @@ static void send_list_head(struct api_request *q)
 
 static void ask_for_piece(struct api_request *q);
 
+/* Each piece costs two hand-overs between threads, so pieces grow for a reader that has taken all before. While one is sent the next is
+ * made, so the account has to pay for two. */
+static void grow_pieces(struct api_request *q)
+{
+        size_t bytes = MIN(2 * MAX(q->piece_bytes, (size_t)PIECE_BYTES), (size_t)MOST_PIECE_BYTES);
+        size_t taken = q->account.taken_bytes, wanted = REQUEST_BYTES + 2 * (bytes + PIECE_MORE_BYTES);
+
+        if (wanted <= taken || budget_try(&q->account, wanted - taken))
+                q->piece_bytes = bytes;
+}
+
 /* Sends a piece of a list. The next one is made when there is room for it. */
 static void send_list_piece(struct api_request *q)
 {
+        bool keeps_up = q->has_answered && exchange_held_bytes(q->ex) == 0;
+
         if (!q->has_answered)
                 send_list_head(q);
         if (q->route.is_head)
@@ -154,9 +170,13 @@ static void send_list_piece(struct api_request *q)
         if (!q->has_more)
                 exchange_hold(q->ex, &q->account);
         exchange_send(q->ex, bytes_take(&q->text));
+        if (!keeps_up)
+                q->piece_bytes = 0;
+        else if (q->has_more && !q->packer)
+                grow_pieces(q);
         if (!q->has_more)
                 exchange_finish(q->ex, NULL);
-        else if (exchange_has_room(q->ex))
+        else if (keeps_up || exchange_has_room(q->ex))
                 ask_for_piece(q);
 }
 
@@ -214,10 +234,11 @@ static int keep_text(struct api_request *q, struct err *err)
 static void run_piece(struct job *j)
 {
         struct api_request *q = CONTAINER_OF(j, struct api_request, job);
+        size_t least = MAX(q->piece_bytes, (size_t)PIECE_BYTES);
         int r;
 
-        buf_reserve(&q->text, PIECE_BYTES); /* growing would copy it again and again */
-        r = list_stream_fill(q->list, &q->call.run, PACK_FROM_BYTES, &q->text, &q->err);
+        buf_reserve(&q->text, least + PIECE_MORE_BYTES); /* growing would copy it again and again */
+        r = list_stream_fill(q->list, &q->call.run, least, &q->text, &q->err);
         if (r < 0)
                 return;
         q->has_more = r > 0;

@@ -82,7 +82,8 @@ struct api_request {
         struct packer *packer;       /* not NULL: the answer is compressed */
         struct watch_source *watch;  /* not NULL: the answer is this */
         struct buf text;
-        bool has_more; /* another piece of the list follows */
+        size_t piece_bytes; /* the least size of the list's next piece; 0: of the usual one */
+        bool has_more;      /* another piece of the list follows */
 };
 
 /* apiserver.c: frees a request whose exchange is closed and that no worker has. */

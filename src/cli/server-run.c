@@ -38,7 +38,7 @@
 #define BOOTSTRAP_BYTES (256u << 20)
 
 /* As for served functions: large blocks come from the system and return to it at once. */
-#define MMAP_BYTES (256 << 10)
+#define MMAP_BYTES (1 << 20)
 #define KEPT_BYTES (8 << 20)
 
 /* glibc would use eight heaps for each processor: with a hundred threads they are all in use, each with room of its own. */
