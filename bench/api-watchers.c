@@ -1,4 +1,7 @@
-/* api-watchers HOST PORT TOKEN WATCHERS CONNECTIONS WATCH-PATH PATCH-PATH ROUNDS: opens so many watches over TLS, then patches one object
+/* api-watchers floor WATCHERS BYTES ROUNDS: what no server can avoid. Writes so many plain bytes to each of so many connections, which another
+ * process reads, and prints the same times as below.
+ *
+ * api-watchers HOST PORT TOKEN WATCHERS CONNECTIONS WATCH-PATH PATCH-PATH ROUNDS: opens so many watches over TLS, then patches one object
  * again and again. Prints the time in milliseconds from sending a patch to the last watcher's event: the best and the median of the
  * rounds. With as many connections as watchers, each watch is an HTTP/1.1 request on its own connection. With fewer connections, the
  * watches are spread evenly over them as streams of HTTP/2, as the informers of one client-go program share a connection.
@@ -7,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
 #include <openssl/err.h>
@@ -326,23 +330,124 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv)
+static void print_times(double *times, size_t rounds)
 {
-        double times[MAX_ROUNDS];
+        qsort(times, rounds, sizeof *times, compare);
+        printf("%.2f %.2f\n", times[0], times[rounds / 2]);
+}
 
-        if (argc != 9) {
-                fprintf(stderr,
-                        "usage: api-watchers HOST PORT TOKEN WATCHERS CONNECTIONS WATCH-PATH PATCH-PATH ROUNDS\n");
-                return 2;
+/* --- The floor --- */
+
+/* The child: connects n times, reads `bytes` from each connection in each round, and reports each round by a byte. */
+static void read_rounds(const struct sockaddr_in *to, size_t n, size_t bytes, size_t rounds, int report)
+{
+        struct epoll_event events[256];
+        char text[RECEIVE_BYTES];
+        int poll = epoll_create1(EPOLL_CLOEXEC);
+
+        for (size_t i = 0; i < n; i++) {
+                int fd = socket(AF_INET, SOCK_STREAM, 0);
+                struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+                if (fd < 0 || connect(fd, (const struct sockaddr *)to, sizeof *to) < 0 ||
+                    epoll_ctl(poll, EPOLL_CTL_ADD, fd, &e) < 0)
+                        die("connect");
         }
-        size_t n = strtoul(argv[4], NULL, 10), n_connections = strtoul(argv[5], NULL, 10);
-        size_t rounds = strtoul(argv[8], NULL, 10);
-        assert(n_connections > 0 && n_connections <= n);
-        assert(rounds > 0 && rounds <= MAX_ROUNDS);
+        for (size_t r = 0; r < rounds; r++) {
+                for (size_t left = n * bytes; left > 0;) {
+                        int k = epoll_wait(poll, events, 256, WAIT_MS);
+                        for (int i = 0; i < k; i++) {
+                                ssize_t got = read(events[i].data.fd, text, sizeof text);
+                                if (got <= 0)
+                                        die("read");
+                                left -= (size_t)got;
+                        }
+                }
+                if (write(report, "", 1) != 1)
+                        die("report");
+        }
+}
+
+static void accept_all(int listening, int *fds, size_t n)
+{
+        int one = 1;
+
+        for (size_t i = 0; i < n; i++) {
+                fds[i] = accept(listening, NULL, NULL);
+                if (fds[i] < 0)
+                        die("accept");
+                setsockopt(fds[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        }
+}
+
+static void write_rounds(const int *fds, size_t n, size_t bytes, size_t rounds, int report, double *times)
+{
+        char *text = calloc(1, bytes), done;
+
+        if (!text)
+                die("memory");
+        for (size_t r = 0; r < rounds; r++) {
+                double start = now_ms();
+                for (size_t i = 0; i < n; i++)
+                        if (write(fds[i], text, bytes) != (ssize_t)bytes)
+                                die("write");
+                if (read(report, &done, 1) != 1)
+                        die("report");
+                times[r] = now_ms() - start;
+        }
+        free(text);
+}
+
+static void measure_floor(size_t n, size_t bytes, size_t rounds, double *times)
+{
+        struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t size = sizeof at;
+        int listening = socket(AF_INET, SOCK_STREAM, 0), report[2], *fds = calloc(n, sizeof *fds);
+
+        if (!fds || listening < 0 || pipe(report) < 0 || bind(listening, (struct sockaddr *)&at, sizeof at) < 0 ||
+            listen(listening, SOMAXCONN) < 0 || getsockname(listening, (struct sockaddr *)&at, &size) < 0)
+                die("listen");
+        pid_t child = fork();
+        if (child < 0)
+                die("fork");
+        if (child == 0) {
+                read_rounds(&at, n, bytes, rounds, report[1]);
+                _exit(0);
+        }
+        close(report[1]);
+        accept_all(listening, fds, n);
+        write_rounds(fds, n, bytes, rounds, report[0], times);
+}
+
+static void raise_descriptor_limit(void)
+{
         struct rlimit files;
+
         getrlimit(RLIMIT_NOFILE, &files);
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
+}
+
+int main(int argc, char **argv)
+{
+        double times[MAX_ROUNDS];
+        bool is_floor = argc == 5 && strcmp(argv[1], "floor") == 0;
+
+        if (argc != 9 && !is_floor) {
+                fprintf(stderr,
+                        "usage: api-watchers HOST PORT TOKEN WATCHERS CONNECTIONS WATCH-PATH PATCH-PATH ROUNDS\n"
+                        "       api-watchers floor WATCHERS BYTES ROUNDS\n");
+                return 2;
+        }
+        size_t rounds = strtoul(argv[argc - 1], NULL, 10);
+        assert(rounds > 0 && rounds <= MAX_ROUNDS);
+        raise_descriptor_limit();
+        if (is_floor) {
+                measure_floor(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), rounds, times);
+                print_times(times, rounds);
+                return 0;
+        }
+        size_t n = strtoul(argv[4], NULL, 10), n_connections = strtoul(argv[5], NULL, 10);
+        assert(n_connections > 0 && n_connections <= n);
         context = SSL_CTX_new(TLS_client_method());
         SSL_CTX_set_read_ahead(context, 1);
         int poll = epoll_create1(EPOLL_CLOEXEC);
@@ -360,7 +465,6 @@ int main(int argc, char **argv)
                 times[r] = await(watchers, n, poll, r + 2) - start;
                 finish_patch(patch);
         }
-        qsort(times, rounds, sizeof *times, compare);
-        printf("%.2f %.2f\n", times[0], times[rounds / 2]);
+        print_times(times, rounds);
         return 0;
 }
