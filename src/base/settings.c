@@ -32,9 +32,13 @@ static void key_name(const struct setting *setting, char ret[static NAME_BYTES])
 
 const struct setting *settings_find(const struct settings *s, struct str name)
 {
-        for (size_t i = 0; i < s->n; i++)
-                if (str_equal(name, str_from(s->table[i].name)))
+        for (size_t i = 0; i < s->n; i++) {
+                const char *candidate = s->table[i].name;
+
+                /* The first letter rules out most of them, and a command asks for all of its settings. */
+                if (name.n > 0 && name.p[0] == candidate[0] && str_equal(name, str_from(candidate)))
                         return &s->table[i];
+        }
         return NULL;
 }
 
@@ -80,13 +84,14 @@ const char *settings_nearest(struct str typed, const char *const *candidates, si
                 return NULL;
         for (size_t i = 0; i < n; i++) {
                 struct str candidate = str_from(candidates[i]);
-                size_t d;
+                bool is_beginning = str_starts_with(candidate, typed);
+                size_t d, least = MAX(typed.n, candidate.n) - MIN(typed.n, candidate.n);
 
-                if (candidate.n > NEAREST_BYTES)
+                if (candidate.n > NEAREST_BYTES || (least >= best && !is_beginning))
                         continue;
                 d = distance(typed, candidate);
-                if (str_starts_with(candidate, typed))
-                        d = MIN(d, (size_t)1); /* the typed word is a beginning of the candidate */
+                if (is_beginning)
+                        d = MIN(d, (size_t)1);
                 if (d < best && d < candidate.n) {
                         best = d;
                         nearest = candidates[i];
