@@ -321,7 +321,7 @@ static int eval_exists(struct finder *f, const struct items *one, const struct j
 static int passes(struct finder *f, const struct items *one, const struct jsonpath_node *node, bool *ret,
                   bool *ret_is_ours, struct err *err)
 {
-        const struct value *left, *right;
+        const struct value *left = NULL, *right = NULL;
         int r;
 
         *ret = false;

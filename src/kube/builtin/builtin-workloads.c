@@ -88,8 +88,11 @@ static const struct value *with_own_selector(struct arena *a, const struct value
         const struct value *selector = object_at(spec, "selector"), *matched = object_at(selector, "matchLabels");
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                labels = value_with(a, labels, str_from(names[i]), &contents[i]);
-                labels = value_with(a, labels, arena_printf(a, "batch.kubernetes.io/%s", names[i]), &contents[i]);
+                struct str name = str_from(names[i]);
+
+                labels = value_with(a, labels, name, &contents[i]);
+                labels =
+                        value_with(a, labels, arena_printf(a, "batch.kubernetes.io/%.*s", STR_ARG(name)), &contents[i]);
         }
         matched = value_with(a, matched, STR("batch.kubernetes.io/controller-uid"), &contents[0]);
         selector = value_with(a, selector, STR("matchLabels"), matched);
