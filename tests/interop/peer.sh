@@ -4,12 +4,17 @@ command -v go >/dev/null || { echo "the interop suites need Go: their peers are 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/weft-peers
 mkdir -p "$cache"
 
-# peer NAME DIRECTORY PACKAGE [FLAGS...]: builds the package from the module in the directory with these flags of go build, unless it is
-# there; its path is in $peer. Ends the script if it cannot be built. Who comes while another builds it waits for that.
+# peer NAME DIRECTORY PACKAGE [FLAGS...]: builds the package from the module in the directory with these flags of go build and the CGO_ENABLED
+# of the environment, unless it is there; its path is in $peer. Ends the script if it cannot be built. A script waits while another one
+# builds the same peer.
 peer() {
         local name=$1 directory=$2 package=$3
         shift 3
-        peer=$cache/$name-$({ find "$directory" -type f | LC_ALL=C sort | xargs cat; [ $# = 0 ] || echo "$@"; } | sha256sum | cut -c1-16)
+        peer=$cache/$name-$({
+                find "$directory" -type f | LC_ALL=C sort | xargs cat
+                [ $# = 0 ] || echo "$@"
+                [ -z "${CGO_ENABLED-}" ] || echo "CGO_ENABLED=$CGO_ENABLED"
+        } | sha256sum | cut -c1-16)
         [ ! -x "$peer" ] || return 0
         (
                 flock 9
