@@ -361,10 +361,8 @@ static int delete_from_body(struct arena *a, const struct value *body, struct wr
                                           "\"json:\\\"kind,omitempty\\\"\" }",
                                           go_json_type(body));
         if (kind.n && !str_equal(kind, STR("DeleteOptions")))
-                return status_bad_request(err,
-                                          "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
-                                          "\"pkg/runtime/scheme.go:111\"",
-                                          STR_ARG(kind), STR_ARG(value_str(value_get(body, STR("apiVersion")))));
+                return status_bad_request(
+                        err, "%.*s", STR_ARG(gvk_unknown_text(a, kind, value_str(value_get(body, STR("apiVersion"))))));
         r = check_delete_types(body, err);
         if (r < 0)
                 return r;

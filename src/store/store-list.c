@@ -529,29 +529,25 @@ static const struct list_cursor_ops cursor_ops = { .next = walk_next, .free = wa
 
 /* --- Requests --- */
 
-static int list_options_invalid(struct run *run, struct err *err, const char *text)
+static int check_match(struct run *run, const struct list_request *req, struct err *err)
 {
+        static const struct str field = STR_INIT("resourceVersionMatch");
         struct status_subject subject = { .group = STR("meta.k8s.io"), .kind = STR("ListOptions") };
         struct field_errors errors;
 
-        field_errors_init(&errors, run->arena);
-        field_error_add(&errors, FIELD_FORBIDDEN, STR("resourceVersionMatch"), NULL, "%s", text);
-        return status_invalid(err, &subject, &errors);
-}
-
-static int check_match(struct run *run, const struct list_request *req, struct err *err)
-{
         if (req->match == MATCH_UNSET)
                 return 0;
-        if (req->continue_token.n)
-                return list_options_invalid(run, err, "resourceVersionMatch is forbidden when continue is provided");
+        field_errors_init(&errors, run->arena);
         if (req->resource_version.n == 0)
-                return list_options_invalid(run, err,
-                                            "resourceVersionMatch is forbidden unless resourceVersion is provided");
+                field_error_add(&errors, FIELD_FORBIDDEN, field, NULL,
+                                "resourceVersionMatch is forbidden unless resourceVersion is provided");
+        if (req->continue_token.n)
+                field_error_add(&errors, FIELD_FORBIDDEN, field, NULL,
+                                "resourceVersionMatch is forbidden when continue is provided");
         if (req->match == MATCH_EXACT && str_equal(req->resource_version, STR("0")))
-                return list_options_invalid(run, err,
-                                            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
-        return 0;
+                field_error_add(&errors, FIELD_FORBIDDEN, field, NULL,
+                                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+        return errors.n ? status_invalid(err, &subject, &errors) : 0;
 }
 
 /* Reads from the request which version to list, and from which key on. */

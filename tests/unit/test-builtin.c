@@ -255,7 +255,7 @@ TEST(protobuf_bodies)
         ASSERT_STR(decoded(&a, foo, sizeof(foo) - 1), STR("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
                                                           "\"name\":\"foo\"},\"spec\":{},\"status\":{}}"));
         ASSERT_STR(decoded(&a, unknown, sizeof(unknown) - 1),
-                   STR("no kind \"Thing\" is registered for version \"v2\""));
+                   STR("no kind \"Thing\" is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\""));
         ASSERT_STR(decoded(&a, options, sizeof(options) - 1),
                    STR("{\"apiVersion\":\"apps/v1\",\"gracePeriodSeconds\":5,\"kind\":\"DeleteOptions\"}"));
         ASSERT(str_find(decoded(&a, cut, sizeof(cut) - 1), STR("v1")) < 0);

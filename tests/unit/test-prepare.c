@@ -675,7 +675,7 @@ TEST(builtin_kinds_may_leave_out_their_type)
                 { "another version", WRITE_CREATE, NULL, "{'apiVersion':'v2','metadata':{'name':'a'}}",
                   "{'reason':'BadRequest'}",
                   "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: no kind "
-                  "\"ConfigMap\" is registered for version \"v2\"" },
+                  "\"ConfigMap\" is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\"" },
                 { "without a version of what is there", WRITE_UPDATE,
                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','namespace':'ns','resourceVersion':'7'}"
                   "}",

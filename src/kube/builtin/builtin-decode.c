@@ -600,8 +600,7 @@ int builtin_decode(struct arena *a, struct str bytes, const struct value **ret, 
                 return r;
         kind = kind_of(e.gvk);
         if (!kind)
-                return err_set(err, ERR_NOT_FOUND, "no kind \"%.*s\" is registered for version \"%.*s\"",
-                               STR_ARG(e.gvk.kind), STR_ARG(e.api_version));
+                return err_set(err, ERR_NOT_FOUND, "%.*s", STR_ARG(gvk_unknown_text(a, e.gvk.kind, e.api_version)));
         r = decode_struct(&d, kind->type, e.object, &v);
         if (r < 0)
                 return r;

@@ -89,6 +89,12 @@ struct str gvk_text(struct arena *a, struct gvk gvk)
         return ARENA_CONCAT(a, gvk.group, STR("/"), gvk.version, STR(", Kind="), gvk.kind);
 }
 
+struct str gvk_unknown_text(struct arena *a, struct str kind, struct str api_version)
+{
+        return ARENA_CONCAT(a, STR("no kind \""), kind, STR("\" is registered for version \""), api_version,
+                            STR("\" in scheme \"pkg/runtime/scheme.go:111\""));
+}
+
 struct object_key object_key_of(const struct value *object)
 {
         return (struct object_key) {

@@ -46,17 +46,26 @@ static struct gvk request_gvk(const struct draft *s)
         return (struct gvk) { .group = s->p->kind->group, .version = s->p->version->name, .kind = s->p->kind->kind };
 }
 
+/* What an error about a patch shows: a strategic patch as Go prints maps, the result of another one as JSON. */
+static struct str show_patch(const struct draft *s, const struct value *patched)
+{
+        unsigned order = str_equal(s->req->subresource, STR("scale")) ? JSON_ESCAPE_HTML : JSON_GO;
+        _cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ERROR_BYTES);
+        struct str json;
+
+        if (s->req->verb == WRITE_STRATEGIC_PATCH) {
+                go_append_value(&text, s->req->body);
+                return buf_to_arena(&text, s->arena);
+        }
+        return json_to_str(s->arena, patched, order, &json, NULL) < 0 ? STR("") : json;
+}
+
 int draft_bad_patch(const struct draft *s, const struct value *patched, struct str text, struct err *err)
 {
         struct status_subject nobody = { 0 };
         struct field_errors errors;
-        struct value shown;
-        struct str json = STR("");
-        unsigned order = str_equal(s->req->subresource, STR("scale")) ? JSON_ESCAPE_HTML : JSON_GO;
+        struct value shown = value_of_str(show_patch(s, patched));
 
-        if (json_to_str(s->arena, patched, order, &json, NULL) < 0)
-                json = STR("");
-        shown = value_of_str(json);
         field_errors_init(&errors, s->arena);
         field_error_add(&errors, FIELD_INVALID, STR("patch"), &shown, "%.*s", STR_ARG(text));
         return status_invalid(err, &nobody, &errors);
@@ -71,12 +80,22 @@ static int decode_failure_as(struct gvk claimed, struct str kind, struct err *er
         return ERR_INVALID;
 }
 
+/* Upstream reads some objects from maps instead of texts, and its reader of base64 names itself then. */
+static const char *reader_of(struct str reason)
+{
+        return str_starts_with(reason, STR("illegal base64")) ? "error decoding from json: " : "";
+}
+
 /* The reason of the failure is already in err. */
 static int decode_failure(const struct draft *s, struct gvk claimed, const struct value *patched, struct err *err)
 {
-        if (patched)
-                return draft_bad_patch(s, patched, arena_copy(s->arena, str_from(err_message(err))), err);
-        return decode_failure_as(claimed, s->p->kind->kind, err);
+        struct str reason = arena_copy(s->arena, str_from(err_message(err)));
+
+        if (!patched)
+                return decode_failure_as(claimed, s->p->kind->kind, err);
+        if (s->req->verb == WRITE_STRATEGIC_PATCH)
+                reason = arena_printf(s->arena, "%s%.*s", reader_of(reason), STR_ARG(reason));
+        return draft_bad_patch(s, patched, reason, err);
 }
 
 /* Adds texts about unknown fields in the operations of a JSON patch. */
@@ -250,10 +269,8 @@ static int refuse_version(const struct draft *s, struct str said, struct err *er
                 return status_bad_request(
                         err, "the API version in the data (%.*s) does not match the expected API version (%.*s)",
                         STR_ARG(said), STR_ARG(gvk_api_version(s->arena, wanted)));
-        return status_bad_request(err,
-                                  "%.*s in version \"%.*s\" cannot be handled as a %.*s: no kind \"%.*s\" is "
-                                  "registered for version \"%.*s\"",
-                                  STR_ARG(kind), STR_ARG(version), STR_ARG(kind), STR_ARG(kind), STR_ARG(said));
+        return status_bad_request(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s", STR_ARG(kind),
+                                  STR_ARG(version), STR_ARG(kind), STR_ARG(gvk_unknown_text(s->arena, kind, said)));
 }
 
 /* Bodies of built-in kinds may leave out apiVersion and kind. */
@@ -551,9 +568,7 @@ static int merged_failure(const struct draft *s, struct err *err)
                                "failed to convert new object (%.*s/%.*s; %.*s) to proper version: unable to convert "
                                "unstructured object to %.*s: %s%.*s",
                                STR_ARG(meta_namespace(s->req->body)), STR_ARG(meta_name(s->object)), STR_ARG(type),
-                               STR_ARG(type),
-                               str_starts_with(reason, STR("illegal base64")) ? "error decoding from json: " : "",
-                               STR_ARG(reason));
+                               STR_ARG(type), reader_of(reason), STR_ARG(reason));
 }
 
 /* Types and defaults the merged object. It is not pruned before it is stored: a field that only a schema without properties allowed
