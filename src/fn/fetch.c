@@ -15,7 +15,7 @@ static int compare_labels(const void *a, const void *b)
         return str_compare(((const struct fn_label *)a)->key, ((const struct fn_label *)b)->key);
 }
 
-struct fn_selector selector_of(struct arena *a, const struct value *requirement)
+struct fn_selector fetch_selector_of(struct arena *a, const struct value *requirement)
 {
         const struct value *labels = value_get(requirement, STR("matchLabels"));
         struct fn_selector s = {

@@ -18,4 +18,4 @@ int fetch_check(const struct step_context *c, const struct step *step, const str
                 struct err *err);
 
 /* Converts a bootstrap requirement of the Composition to a selector. */
-struct fn_selector selector_of(struct arena *a, const struct value *requirement);
+struct fn_selector fetch_selector_of(struct arena *a, const struct value *requirement);

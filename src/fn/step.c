@@ -75,7 +75,7 @@ static int fetch_bootstrap(struct step_state *s, struct err *err)
         s->offered = ARENA_NEW_ARRAY(a, struct fn_selector, n_resources + 1);
         s->offered_schemas = ARENA_NEW_ARRAY(a, struct fn_selector, n_schemas + 1);
         VALUE_FOREACH_ITEM (item, resources) {
-                struct fn_selector selector = selector_of(a, item);
+                struct fn_selector selector = fetch_selector_of(a, item);
                 struct fn_resources found;
 
                 if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||
@@ -86,7 +86,7 @@ static int fetch_bootstrap(struct step_state *s, struct err *err)
                 s->offered[s->n_offered++] = selector;
         }
         VALUE_FOREACH_ITEM (item, schemas) {
-                struct fn_selector selector = selector_of(a, item);
+                struct fn_selector selector = fetch_selector_of(a, item);
                 struct fn_schema found;
 
                 if ((r = fetch_check(s->c, s->step, &selector, err)) < 0 ||

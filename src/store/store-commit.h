@@ -119,7 +119,7 @@ void replay_add_tasks(struct store *s, const struct replayed *r);
 void replayed_done(struct replayed *r);
 
 /* A new entry without an object. */
-struct store_entry *entry_new(struct table *t, struct str ns, struct str key);
+struct store_entry *store_entry_new(struct table *t, struct str ns, struct str key);
 
 /* --- store-writer.c: the thread that logs --- */
 

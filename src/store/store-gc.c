@@ -68,7 +68,7 @@ static enum owner_state look_up_owner(struct store *s, struct arena *a, const st
                 return collector_owner_is_gone(s, index_uid(o->uid)) ? OWNER_ABSENT : OWNER_UNKNOWN;
         if (t->kind->is_namespaced && ns.n == 0)
                 return OWNER_UNKNOWN;
-        e = tree_find(&t->home->objects, make_key(a, t->kind->is_namespaced ? ns : STR(""), o->name));
+        e = tree_find(&t->home->objects, store_make_key(a, t->kind->is_namespaced ? ns : STR(""), o->name));
         if (!e || !e->object || !index_is_uid_of(s, index_uid(o->uid), e))
                 return OWNER_ABSENT;
         return e->marks & MARK_FOREGROUND ? OWNER_WAITING : OWNER_SOLID;

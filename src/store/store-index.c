@@ -36,7 +36,7 @@ uint64_t index_label(const struct table *t, struct str key, struct str value)
         return mix(mix(str_hash(key) ^ (uintptr_t)t) + str_hash(value));
 }
 
-struct str make_key(struct arena *a, struct str ns, struct str name)
+struct str store_make_key(struct arena *a, struct str ns, struct str name)
 {
         char *p;
 
@@ -70,7 +70,7 @@ static unsigned marks_of(const struct value *object)
         return marks;
 }
 
-void facts_of(struct arena *a, const struct table *t, const struct value *object, struct facts *ret)
+void store_facts_of(struct arena *a, const struct table *t, const struct value *object, struct facts *ret)
 {
         const struct value *labels = value_get(meta(object), STR("labels"));
         const struct owner_reference *owners;

@@ -223,7 +223,7 @@ static int consider(struct walk *w, struct batch *b, const struct listed *listed
         set_key(&w->last_key, STR(""), listed->key);
         if (r <= 0)
                 return r;
-        vec_push(&b->objects, pin_counted(o, b->run->arena));
+        vec_push(&b->objects, store_pin_counted(o, b->run->arena));
         b->n_bytes += object_size_bytes(o);
         w->n_given++;
         return 0;
@@ -352,7 +352,7 @@ static bool find_named(struct walk *w)
                 return false;
         mutex_lock(&w->s->mutex);
         w->version = w->s->version;
-        e = tree_find(&w->served.table->objects, make_key(&w->arena, w->ns, name));
+        e = tree_find(&w->served.table->objects, store_make_key(&w->arena, w->ns, name));
         if (e && e->object)
                 listing_add(&w->found, &w->keys, e, e->object, e->serial);
         mutex_unlock(&w->s->mutex);

@@ -154,7 +154,7 @@ struct object *view_departed(const struct store_view *v, struct object *before, 
         return kept;
 }
 
-struct object *pin_counted(struct object *o, struct arena *a)
+struct object *store_pin_counted(struct object *o, struct arena *a)
 {
         object_pin(o, a);
         object_unref(o);
@@ -186,7 +186,7 @@ static int get_scale(struct store *s, const struct served *served, struct run *r
 
         if (r < 0)
                 return r;
-        *ret = pin_counted(object_new(s->cache, object_version(o), &scale), run->arena);
+        *ret = store_pin_counted(object_new(s->cache, object_version(o), &scale), run->arena);
         return 0;
 }
 
@@ -202,7 +202,7 @@ static int get_view(struct store *s, const struct served *served, struct run *ru
         r = view_object(&view, &scratch, stored, serial, ret, err);
         if (r < 0)
                 return r;
-        pin_counted(*ret, run->arena);
+        store_pin_counted(*ret, run->arena);
         return 0;
 }
 
@@ -210,7 +210,7 @@ static int get_view(struct store *s, const struct served *served, struct run *ru
 static struct object *find_object(struct store *s, struct arena *a, const struct served *served,
                                   const struct object_key *wanted, uint32_t *ret_serial)
 {
-        struct str key = make_key(a, served->kind->is_namespaced ? wanted->ns : STR(""), wanted->name);
+        struct str key = store_make_key(a, served->kind->is_namespaced ? wanted->ns : STR(""), wanted->name);
         struct object *o = NULL;
         const struct store_entry *e;
 

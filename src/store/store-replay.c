@@ -49,7 +49,7 @@ static int read_object(struct replay *p, struct item *i, struct err *err)
         if (!value_is_object(i->value) || !str_equal(meta_name(i->value), r->name) ||
             !str_equal(meta_namespace(i->value), r->namespace_name))
                 return refuse_record(r, "the object has another name than its record", err);
-        facts_of(&p->arena, i->table, i->value, &i->facts);
+        store_facts_of(&p->arena, i->table, i->value, &i->facts);
         return 0;
 }
 
@@ -60,7 +60,7 @@ static int make_item(struct replay *p, const struct store_record *r, struct item
         *ret = (struct item) {
                 .record = r,
                 .table = kinds_table(p->s, r->group, r->kind),
-                .key = make_key(&p->arena, r->namespace_name, r->name),
+                .key = store_make_key(&p->arena, r->namespace_name, r->name),
         };
         return r->is_removed || r->is_erased ? 0 : read_object(p, ret, err);
 }
@@ -96,7 +96,7 @@ static int put_state(struct replay *p, const struct item *i, struct err *err)
                 return refuse_record(i->record, "the record has no object", err);
         if (tree_find(&i->table->objects, i->key))
                 return refuse_record(i->record, "the object is there twice", err);
-        e = entry_new(i->table, i->record->namespace_name, i->key);
+        e = store_entry_new(i->table, i->record->namespace_name, i->key);
         put_object(p, e, i);
         tree_insert(&i->table->objects, (struct tree_item) { .entry = e });
         return 0;
@@ -191,14 +191,14 @@ static void put_unseen(struct replay *p, struct store_entry *e, const struct ite
                 struct object *old = e->object;
                 struct facts before;
 
-                facts_of(&p->arena, t, object_peek(old, &p->arena), &before);
+                store_facts_of(&p->arena, t, object_peek(old, &p->arena), &before);
                 index_update(s, e, &before, NULL);
                 publish_marks(s, e, 0);
                 publish_object(s, e, NULL);
                 object_unref(old);
         }
         if (i->value && !e) {
-                e = entry_new(t, i->record->namespace_name, i->key);
+                e = store_entry_new(t, i->record->namespace_name, i->key);
                 tree_insert(&t->objects, (struct tree_item) { .entry = e });
         }
         if (i->value)
@@ -245,12 +245,12 @@ static int publish(struct replay *p, struct store_entry *e, const struct item *i
         if (r < 0)
                 return r;
         if (before)
-                facts_of(&p->arena, i->table, before, &c.before);
+                store_facts_of(&p->arena, i->table, before, &c.before);
         if (i->table == s->crds)
                 r = kinds_prepare(s, before, i->value, &c.kind_change, err);
         if (r == 0) {
                 if (!e)
-                        c.entry = entry_new(i->table, i->record->namespace_name, i->key);
+                        c.entry = store_entry_new(i->table, i->record->namespace_name, i->key);
                 c.event = make_event(p, e, i);
                 commit_publish(&c, e, &gone);
                 history_free_events(gone);

@@ -161,7 +161,7 @@ struct facts {
         unsigned marks;
 };
 
-void facts_of(struct arena *a, const struct table *t, const struct value *object, struct facts *ret);
+void store_facts_of(struct arena *a, const struct table *t, const struct value *object, struct facts *ret);
 uint64_t index_uid(struct str uid);
 uint64_t index_owner(struct str uid);           /* the head of objects that have an owner of that uid */
 uint64_t index_owner_of_uid(uint64_t uid_head); /* the same from index_uid */
@@ -177,7 +177,7 @@ bool index_is_uid_of(struct store *s, uint64_t head, struct store_entry *e);
 bool index_has(struct store *s, uint64_t head);
 
 /* NAMESPACE/NAME in the arena. */
-struct str make_key(struct arena *a, struct str ns, struct str name);
+struct str store_make_key(struct arena *a, struct str ns, struct str name);
 
 /* --- store-history.c --- */
 
@@ -283,7 +283,7 @@ int view_object(const struct store_view *v, struct arena *scratch, struct object
 struct object *view_departed(const struct store_view *v, struct object *before, struct object *after);
 
 /* The arena takes over the caller's reference. */
-struct object *pin_counted(struct object *o, struct arena *a);
+struct object *store_pin_counted(struct object *o, struct arena *a);
 
 /* 0 and the number of a resourceVersion, where "" and "0" mean 0; otherwise the error of Go's parser. */
 int read_version_number(struct str text, uint64_t *ret, struct err *err);

@@ -148,7 +148,7 @@ static bool cares_for(const struct watcher *w, const struct store_entry *e)
 static struct str group_key(struct arena *a, const struct watcher *w)
 {
         if (w->ns.n)
-                return make_key(a, w->ns, w->name);
+                return store_make_key(a, w->ns, w->name);
         if (w->name.n == 0 || !w->served.kind)
                 return STR("");
         return w->served.kind->is_namespaced ? ARENA_CONCAT(a, STR("/"), w->name) : w->name;
@@ -375,7 +375,7 @@ static int event_of(struct watcher *w, struct run *run, struct arena *scratch, c
         if (!is_there)
                 after = view_departed(&w->view, before, t->after);
         ret->type = t->is_removed || !is_there ? WATCH_DELETED : was_there ? WATCH_MODIFIED : WATCH_ADDED;
-        ret->object = pin_counted(TAKE(after), run->arena);
+        ret->object = store_pin_counted(TAKE(after), run->arena);
         return 1;
 }
 
@@ -527,7 +527,7 @@ static int next_initial(struct watcher *w, struct run *run, struct arena *scratc
                 if (r == 0)
                         continue;
                 *ret = (struct watch_event) { .type = WATCH_ADDED, .version = object_version(o) };
-                ret->object = pin_counted(o, run->arena);
+                ret->object = store_pin_counted(o, run->arena);
                 return 1;
         }
         if (!w->owes_initial_end)

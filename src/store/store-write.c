@@ -98,7 +98,7 @@ static int find_live(struct attempt *t, struct err *err)
                 return status_bad_request(err, "an empty namespace may not be set %s",
                                           req->verb == WRITE_CREATE ? "during creation"
                                                                     : "when a resource name is provided");
-        t->entry_key = make_key(t->run->arena, t->key.ns, t->key.name);
+        t->entry_key = store_make_key(t->run->arena, t->key.ns, t->key.name);
         return t->key.name.n ? take_live(t, err) : 0;
 }
 
@@ -159,7 +159,7 @@ static int check_depth(const struct value *object, struct err *err)
         return r;
 }
 
-struct store_entry *entry_new(struct table *t, struct str ns, struct str key)
+struct store_entry *store_entry_new(struct table *t, struct str ns, struct str key)
 {
         struct store_entry *e = xcalloc(1, sizeof(*e) + key.n);
 
@@ -176,10 +176,10 @@ static void prepare_entry(struct attempt *t)
 
         if (c->is_create) {
                 t->key.name = meta_name(t->outcome.object);
-                t->entry_key = make_key(t->run->arena, t->key.ns, t->key.name);
-                c->entry = entry_new(t->served.table, t->key.ns, t->entry_key);
+                t->entry_key = store_make_key(t->run->arena, t->key.ns, t->key.name);
+                c->entry = store_entry_new(t->served.table, t->key.ns, t->entry_key);
         } else {
-                facts_of(c->arena, c->table, t->live_value, &c->before);
+                store_facts_of(c->arena, c->table, t->live_value, &c->before);
                 c->previous = object_version(t->live);
         }
         c->names = t->key;
@@ -199,7 +199,7 @@ static void prepare_event(struct attempt *t)
         if (c->event->is_removed) {
                 c->object = object_with_version(t->live, 0);
         } else {
-                facts_of(c->arena, c->table, t->outcome.object, &c->after);
+                store_facts_of(c->arena, c->table, t->outcome.object, &c->after);
                 c->object = object_new(t->s->cache, 0, t->outcome.object);
         }
         c->event->after = object_ref(c->object);

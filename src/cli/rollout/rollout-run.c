@@ -15,7 +15,7 @@
 #define LOOK_MS          300
 #define EXIT_INTERRUPTED 130
 
-struct progress {
+struct rollout_progress {
         struct api_client *api;
         const struct rollout_options *options;
         struct up_screen screen;
@@ -30,7 +30,7 @@ struct progress {
 /* --- Showing --- */
 
 /* The line about the state, if it is another one than before, and each composite that came to the new revision. */
-static void tell(struct progress *p, struct arena *a, const struct rollout_look *look, struct str_list *ret)
+static void tell(struct rollout_progress *p, struct arena *a, const struct rollout_look *look, struct str_list *ret)
 {
         struct str message = value_str(value_get(look->status, STR("message"))), line;
 
@@ -52,7 +52,7 @@ static void tell(struct progress *p, struct arena *a, const struct rollout_look 
         }
 }
 
-static void show(struct progress *p, struct arena *a, const struct rollout_look *look)
+static void show(struct rollout_progress *p, struct arena *a, const struct rollout_look *look)
 {
         struct str_list lines, block;
 
@@ -73,7 +73,7 @@ static void tell_ways(const struct rollout_options *o, const struct rollout_look
 
 /* --- Waiting --- */
 
-static int tell_late(struct progress *p, struct arena *a, const struct rollout_look *look, struct err *err)
+static int tell_late(struct rollout_progress *p, struct arena *a, const struct rollout_look *look, struct err *err)
 {
         struct str message = value_str(value_get(look->status, STR("message")));
         struct str_list lines;
@@ -90,7 +90,7 @@ static int tell_late(struct progress *p, struct arena *a, const struct rollout_l
                 p->options->is_dry_run ? "" : "; it is left as it is, --to goes on, --back goes back");
 }
 
-static int tell_interrupted(struct progress *p, const struct rollout_look *look)
+static int tell_interrupted(struct rollout_progress *p, const struct rollout_look *look)
 {
         up_screen_clear(&p->screen);
         if (p->options->is_dry_run) {
@@ -104,8 +104,9 @@ static int tell_interrupted(struct progress *p, const struct rollout_look *look)
 }
 
 /* Looks until done says so: 1 ends, 0 goes on. Returns EXIT_INTERRUPTED after a signal, with the state left as it is. */
-static int follow(struct progress *p,
-                  int (*done)(struct progress *p, struct arena *a, const struct rollout_look *look, struct err *err),
+static int follow(struct rollout_progress *p,
+                  int (*done)(struct rollout_progress *p, struct arena *a, const struct rollout_look *look,
+                              struct err *err),
                   struct err *err)
 {
         struct timespec moment = { .tv_nsec = LOOK_MS * 1000000l };
@@ -130,9 +131,9 @@ static int follow(struct progress *p,
         }
 }
 
-static void begin_progress(struct progress *p, struct api_client *api, const struct rollout_options *o)
+static void begin_progress(struct rollout_progress *p, struct api_client *api, const struct rollout_options *o)
 {
-        *p = (struct progress) { .api = api, .options = o, .deadline = deadline_after_ns(o->timeout_ns) };
+        *p = (struct rollout_progress) { .api = api, .options = o, .deadline = deadline_after_ns(o->timeout_ns) };
         arena_init(&p->kept, "rollout", 0);
         up_screen_init(&p->screen, false);
         sigemptyset(&p->signals);
@@ -141,7 +142,7 @@ static void begin_progress(struct progress *p, struct api_client *api, const str
         pthread_sigmask(SIG_BLOCK, &p->signals, NULL);
 }
 
-static void end_progress(struct progress *p)
+static void end_progress(struct rollout_progress *p)
 {
         up_screen_clear(&p->screen);
         map_done(&p->shown);
@@ -149,7 +150,7 @@ static void end_progress(struct progress *p)
 }
 
 /* An error if the new package has the image of the old one: the Function then gets its package back. */
-static int check_image(struct progress *p, const struct rollout_look *look, struct err *err)
+static int check_image(struct rollout_progress *p, const struct rollout_look *look, struct err *err)
 {
         _cleanup_err_ struct err inner = { 0 };
 
@@ -162,7 +163,7 @@ static int check_image(struct progress *p, const struct rollout_look *look, stru
 
 /* --- Shares --- */
 
-static int next_step(struct progress *p, const struct rollout_look *look, struct err *err)
+static int next_step(struct rollout_progress *p, const struct rollout_look *look, struct err *err)
 {
         const struct rollout_options *o = p->options;
         int r;
@@ -177,7 +178,8 @@ static int next_step(struct progress *p, const struct rollout_look *look, struct
         return r < 0 ? r : 0;
 }
 
-static int is_done(struct progress *p, struct arena *a _unused_, const struct rollout_look *look, struct err *err)
+static int is_done(struct rollout_progress *p, struct arena *a _unused_, const struct rollout_look *look,
+                   struct err *err)
 {
         if (!look->rollout)
                 return err_set(err, ERR_CONFLICT, "spec.rollout of Function \"%.*s\" was removed by somebody else",
@@ -202,7 +204,7 @@ static int is_done(struct progress *p, struct arena *a _unused_, const struct ro
 }
 
 /* Skips the shares that a rollout of the same package has behind it. */
-static int choose_first_step(struct progress *p, struct err *err)
+static int choose_first_step(struct rollout_progress *p, struct err *err)
 {
         const struct rollout_options *o = p->options;
         _cleanup_arena_ struct arena a;
@@ -226,7 +228,7 @@ static int choose_first_step(struct progress *p, struct err *err)
 
 int rollout_run(struct api_client *api, const struct rollout_options *o, struct err *err)
 {
-        struct progress p;
+        struct rollout_progress p;
         bool is_whole;
         int r;
 
@@ -251,7 +253,8 @@ int rollout_run(struct api_client *api, const struct rollout_options *o, struct 
 
 /* --- Dry runs --- */
 
-static int is_compared(struct progress *p, struct arena *a _unused_, const struct rollout_look *look, struct err *err)
+static int is_compared(struct rollout_progress *p, struct arena *a _unused_, const struct rollout_look *look,
+                       struct err *err)
 {
         size_t n_changed;
 
@@ -274,7 +277,7 @@ static int is_compared(struct progress *p, struct arena *a _unused_, const struc
 int rollout_dry_run(struct api_client *api, const struct rollout_options *o, struct err *err)
 {
         _cleanup_err_ struct err inner = { 0 };
-        struct progress p;
+        struct rollout_progress p;
         int r, back;
 
         begin_progress(&p, api, o);

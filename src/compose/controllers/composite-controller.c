@@ -51,18 +51,18 @@ static size_t count_composed(struct kind_run *r, const struct started *s, const 
 }
 
 /* The difference that the dry run of a rollout found at one step. */
-struct comparison {
+struct step_difference {
         const struct step *step;
         const struct value *difference;
-        const struct comparison *next;
+        const struct step_difference *next;
 };
 
 /* One run, as its steps' hooks see it. */
 struct composite_run {
         struct kind_run *r;
         const struct started *s;
-        struct inspected_step inspected;      /* the current step, for the inspector */
-        const struct comparison *comparisons; /* of dry runs */
+        struct inspected_step inspected;           /* the current step, for the inspector */
+        const struct step_difference *comparisons; /* of dry runs */
 };
 
 static void on_function(void *arg, struct str function)
@@ -116,9 +116,9 @@ static bool has_failed(const struct reconcile_result *result, int e, const struc
 static void on_comparison(void *arg, const struct step *step, const struct value *difference)
 {
         struct composite_run *c = arg;
-        struct comparison *one = ARENA_NEW(c->r->run->arena, struct comparison);
+        struct step_difference *one = ARENA_NEW(c->r->run->arena, struct step_difference);
 
-        *one = (struct comparison) { step, difference, c->comparisons };
+        *one = (struct step_difference) { step, difference, c->comparisons };
         c->comparisons = one;
 }
 
@@ -129,7 +129,7 @@ static void keep_comparisons(const struct composite_run *c, const struct rollout
         size_t n = 0;
 
         object_builder_init(&b, c->r->run->arena, 2);
-        for (const struct comparison *one = c->comparisons; one; one = one->next)
+        for (const struct step_difference *one = c->comparisons; one; one = one->next)
                 if (str_equal(one->step->function, run->function)) {
                         object_builder_set(&b, one->step->name, *one->difference);
                         n++;

@@ -34,7 +34,7 @@ static size_t questions_of(struct arena *a, const struct value *bootstrap, const
         size_t n = 0, n_kept = 0;
 
         VALUE_FOREACH_ITEM (item, bootstrap) {
-                q[n] = (struct question) { .selector = selector_of(a, item), .index = n };
+                q[n] = (struct question) { .selector = fetch_selector_of(a, item), .index = n };
                 n++;
         }
         for (size_t i = 0; i < n_asked; i++, n++)
