@@ -188,6 +188,123 @@ TEST(rules_of_kinds)
                                 str_from(cases[i].want));
 }
 
+/* Fields of a webhook that else has all that it needs, and what kube-apiserver says of them. */
+TEST(rules_of_webhooks)
+{
+        static const char complete[] =
+                "{\"name\":\"a.example.org\",\"admissionReviewVersions\":[\"v1\"],\"sideEffects\":\"None\","
+                "\"clientConfig\":{\"url\":\"https://example.org/x\"}}";
+        static const struct {
+                const char *fields, *want; /* single quotes stand for double quotes in fields */
+        } cases[] = {
+                { "'rules':[{}]",
+                  "webhooks[0].rules[0].operations: Required value; webhooks[0].rules[0].apiGroups: Required value; "
+                  "webhooks[0].rules[0].apiVersions: Required value; webhooks[0].rules[0].resources: Required value" },
+                { "'rules':[{'operations':['create','DELETE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['"
+                  "deployments']}]",
+                  "webhooks[0].rules[0].operations[0]: Unsupported value: \"create\": supported values: \"*\", "
+                  "\"CONNECT\", \"CREATE\", \"DELETE\", \"UPDATE\"" },
+                { "'rules':[{'operations':['*','CREATE'],'apiGroups':['*','a'],'apiVersions':['*','v1'],'resources':['*"
+                  "','pods']}]",
+                  "webhooks[0].rules[0].operations: Invalid value: [\"*\",\"CREATE\"]: if '*' is present, must not "
+                  "specify other operations; webhooks[0].rules[0].apiGroups: Invalid value: [\"*\",\"a\"]: if '*' is "
+                  "present, must not specify other API groups; webhooks[0].rules[0].apiVersions: Invalid value: "
+                  "[\"*\",\"v1\"]: if '*' is present, must not specify other API versions; "
+                  "webhooks[0].rules[0].resources: Invalid value: [\"*\",\"pods\"]: if '*' is present, must not "
+                  "specify other resources without subresources" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['pods/"
+                  "*','pods/log']}]",
+                  "webhooks[0].rules[0].resources[1]: Invalid value: \"pods/log\": if 'pods/*' is present, must not "
+                  "specify pods/log" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['*','pods/"
+                  "status']}]",
+                  "" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['"
+                  "deployments'],'scope':'All'}]",
+                  "webhooks[0].rules[0].scope: Unsupported value: \"All\": supported values: \"*\", \"Cluster\", "
+                  "\"Namespaced\"" },
+                { "'failurePolicy':'x','matchPolicy':'y'",
+                  "webhooks[0].failurePolicy: Unsupported value: \"x\": supported values: \"Fail\", \"Ignore\"; "
+                  "webhooks[0].matchPolicy: Unsupported value: \"y\": supported values: \"Equivalent\", \"Exact\"" },
+                { "'timeoutSeconds':31",
+                  "webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds" },
+                { "'clientConfig':{'url':'http://u:p@example.org/x?a=b#c'}",
+                  "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme; "
+                  "desired format: https://host[/path]; webhooks[0].clientConfig.url: Invalid value: \"u:p\": user "
+                  "information is not permitted in the URL; webhooks[0].clientConfig.url: Invalid value: \"c\": "
+                  "fragments are not permitted in the URL; webhooks[0].clientConfig.url: Invalid value: \"a=b\": query "
+                  "parameters are not permitted in the URL" },
+                { "'clientConfig':{'url':'HTTPS://a'}", "" },
+                { "'clientConfig':{'url':'HTTP:'}", "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is "
+                                                    "the only allowed URL scheme; desired format: https://host[/path]; "
+                                                    "webhooks[0].clientConfig.url: Invalid value: \"\": host must be "
+                                                    "specified; desired format: https://host[/path]" },
+                { "'clientConfig':{'url':'1a:b'}",
+                  "webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse \"1a:b\": first path "
+                  "segment in URL cannot contain colon; desired format: https://host[/path]" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['n','*','n/"
+                  "s']}]",
+                  "" },
+                { "'clientConfig':{'service':{'name':'a','namespace':'b','port':0,'path':'x'}}",
+                  "webhooks[0].clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and "
+                  "65535, inclusive; webhooks[0].clientConfig.service.path: Invalid value: \"x\": must start with a "
+                  "'/'; webhooks[0].clientConfig.service.path: Invalid value: \"x\": segment[0] may not be empty" },
+                { "'admissionReviewVersions':['v1','v1','bad version','v2']",
+                  "webhooks[0].admissionReviewVersions[1]: Invalid value: \"v1\": duplicate version; "
+                  "webhooks[0].admissionReviewVersions[2]: Invalid value: \"bad version\": a DNS-1035 label must "
+                  "consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end "
+                  "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+                  "'[a-z]([-a-z0-9]*[a-z0-9])?')" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['pods/"
+                  "status','*/status']}]",
+                  "" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['*/"
+                  "status','*/*','a/*','a/b','a/status']}]",
+                  "webhooks[0].rules[0].resources[2]: Invalid value: \"a/*\": if '*/*' is present, must not specify "
+                  "a/*; webhooks[0].rules[0].resources[3]: Invalid value: \"a/b\": if 'a/*' is present, must not "
+                  "specify a/b; webhooks[0].rules[0].resources[4]: Invalid value: \"a/status\": if 'a/*' is present, "
+                  "must not specify a/status; webhooks[0].rules[0].resources[4]: Invalid value: \"a/status\": if "
+                  "'*/status' is present, must not specify a/status; webhooks[0].rules[0].resources: Invalid value: "
+                  "[\"*/status\",\"*/*\",\"a/*\",\"a/b\",\"a/status\"]: if '*/*' is present, must not specify other "
+                  "resources" },
+                { "'rules':[{'operations':['CREATE'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['*','*','*'"
+                  "]}]",
+                  "" },
+                { "'rules':[{'operations':['*','x'],'apiGroups':['apps'],'apiVersions':['v1'],'resources':['"
+                  "deployments']}]",
+                  "webhooks[0].rules[0].operations: Invalid value: [\"*\",\"x\"]: if '*' is present, must not specify "
+                  "other operations; webhooks[0].rules[0].operations[1]: Unsupported value: \"x\": supported values: "
+                  "\"*\", \"CONNECT\", \"CREATE\", \"DELETE\", \"UPDATE\"" },
+                { "'matchConditions':[{'expression':'true'},{'name':'b'}]",
+                  "webhooks[0].matchConditions[0].name: Required value; webhooks[0].matchConditions[1].expression: "
+                  "Required value" },
+                { "'failurePolicy':'','matchPolicy':''",
+                  "webhooks[0].failurePolicy: Unsupported value: \"\": supported values: \"Fail\", \"Ignore\"; "
+                  "webhooks[0].matchPolicy: Unsupported value: \"\": supported values: \"Equivalent\", \"Exact\"" },
+                { "'reinvocationPolicy':''", "webhooks[0].reinvocationPolicy: Unsupported value: \"\": supported "
+                                             "values: \"IfNeeded\", \"Never\"" },
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                const char *kind = strstr(cases[i].fields, "reinvocationPolicy") ? "MutatingWebhookConfiguration"
+                                                                                 : "ValidatingWebhookConfiguration";
+                char *fields = arena_cstring(&a, arena_printf(&a, "{%s}", cases[i].fields));
+                const struct value *hook = from_json(&a, complete);
+
+                for (char *c = fields; *c; c++)
+                        *c = *c == '\'' ? '"' : *c;
+                VALUE_FOREACH_MEMBER (m, from_json(&a, fields))
+                        hook = value_with(&a, hook, m->key, &m->value);
+                ASSERT_STR_CASE(cases[i].fields,
+                                errors_of(&a, "admissionregistration.k8s.io", kind, NULL,
+                                          arena_cstring(&a, arena_printf(&a, "{\"webhooks\":[%.*s]}",
+                                                                         STR_ARG(to_json(&a, hook))))),
+                                str_from(cases[i].want));
+        }
+}
+
 static const struct value *prepared(struct arena *a, const char *group, const char *kind, const char *old,
                                     const char *object)
 {

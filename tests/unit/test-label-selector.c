@@ -313,6 +313,42 @@ TEST(nothing_and_everything)
         ASSERT(label_selector_matches(&s, NULL));
 }
 
+/* What kube-apiserver says of selectors in objects. */
+TEST(selectors_of_objects)
+{
+        static const struct {
+                const char *selector, *want;
+        } cases[] = {
+                { EXPRESSION("\"key\":\"a\",\"operator\":\"Exists\",\"values\":[\"b b\"]"),
+                  "[s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or "
+                  "'DoesNotExist', s.matchExpressions[0].values[0]: Invalid value: \"b b\": " VALUE_PART "]" },
+                { EXPRESSION("\"operator\":\"In\""),
+                  "[s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or "
+                  "'NotIn', "
+                  "s.matchExpressions[0].key: Invalid value: \"\": name part must be non-empty, "
+                  "s.matchExpressions[0].key: Invalid value: \"\": " NAME_PART "]" },
+                { EXPRESSION("\"key\":\"e\",\"operator\":\"\",\"values\":[\"x x\"]"),
+                  "[s.matchExpressions[0].operator: Invalid value: \"\": not a valid selector operator, "
+                  "s.matchExpressions[0].values[0]: Invalid value: \"x x\": " VALUE_PART "]" },
+                { "{\"matchLabels\":{\"a\":\"b\",\"c d\":\"e f\"}}",
+                  "[s.matchLabels: Invalid value: \"c d\": " NAME_PART
+                  ", s.matchLabels: Invalid value: \"e f\": " VALUE_PART "]" },
+                { EXPRESSION("\"key\":\"a\",\"operator\":\"NotIn\",\"values\":[\"b\"]"), "" },
+        };
+        _cleanup_arena_ struct arena a;
+
+        arena_init(&a, "test", 0);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_buf_ struct buf b = BUF_INIT(0);
+                struct field_errors errors;
+
+                field_errors_init(&errors, &a);
+                label_selector_check(&errors, STR("s"), from_json(&a, cases[i].selector));
+                field_errors_append(&b, &errors);
+                ASSERT_STR_CASE(cases[i].selector, buf_str(&b), str_from(cases[i].want));
+        }
+}
+
 TEST(budgets)
 {
         _cleanup_arena_ struct arena a;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "err.h"
+#include "field-error.h"
 #include "value.h"
 
 struct buf;
@@ -39,6 +40,9 @@ int label_selector_parse(struct arena *a, struct str text, struct label_selector
  * metav1.LabelSelectorAsSelector. */
 int label_selector_from_value(struct arena *a, const struct value *selector, struct label_selector *ret,
                               struct err *err);
+
+/* Adds what is wrong with a selector of an object that is written. The selector has passed its schema, or is NULL. */
+void label_selector_check(struct field_errors *errors, struct str field, const struct value *selector);
 
 /* labels is metadata.labels, or NULL. */
 bool label_selector_matches(const struct label_selector *s, const struct value *labels);
