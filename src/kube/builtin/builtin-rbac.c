@@ -5,11 +5,6 @@
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 
-static struct str below(struct field_errors *e, struct str field, const char *name)
-{
-        return arena_printf(e->arena, "%.*s.%s", STR_ARG(field), name);
-}
-
 static bool is_empty(const struct value *v, const char *list)
 {
         return value_count(value_get(v, str_from(list))) == 0;
@@ -22,22 +17,22 @@ static void check_rule(struct field_errors *e, const struct value *rule, struct 
         const struct value *urls = value_get(rule, STR("nonResourceURLs"));
 
         if (is_empty(rule, "verbs"))
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "verbs"), NULL,
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "verbs"), NULL,
                                 "verbs must contain at least one value");
         if (value_count(urls)) {
                 if (is_namespaced)
-                        field_error_add(e, FIELD_INVALID, below(e, field, "nonResourceURLs"), urls,
+                        field_error_add(e, FIELD_INVALID, field_below(e, field, "nonResourceURLs"), urls,
                                         "namespaced rules cannot apply to non-resource URLs");
                 if (!is_empty(rule, "apiGroups") || !is_empty(rule, "resources") || !is_empty(rule, "resourceNames"))
-                        field_error_add(e, FIELD_INVALID, below(e, field, "nonResourceURLs"), urls,
+                        field_error_add(e, FIELD_INVALID, field_below(e, field, "nonResourceURLs"), urls,
                                         "rules cannot apply to both regular resources and non-resource URLs");
                 return;
         }
         if (is_empty(rule, "apiGroups"))
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "apiGroups"), NULL,
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "apiGroups"), NULL,
                                 "resource rules must supply at least one api group");
         if (is_empty(rule, "resources"))
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "resources"), NULL,
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "resources"), NULL,
                                 "resource rules must supply at least one resource");
 }
 
@@ -73,7 +68,7 @@ static void check_group(struct field_errors *e, const struct value *v, struct st
         const struct value *group = value_get(v, STR("apiGroup"));
 
         if (!str_equal(value_str(group), wanted))
-                field_error_add_unsupported(e, below(e, field, "apiGroup"), group ? group : &value_empty_string,
+                field_error_add_unsupported(e, field_below(e, field, "apiGroup"), group ? group : &value_empty_string,
                                             &wanted, 1);
 }
 
@@ -110,11 +105,11 @@ static void check_service_account(struct field_errors *e, const struct value *su
         struct str texts[4];
 
         if (value_str(name).n)
-                add_name_texts(e, below(e, field, "name"), name, texts,
+                add_name_texts(e, field_below(e, field, "name"), name, texts,
                                name_check_subdomain(e->arena, value_str(name), false, texts));
         check_group(e, subject, field, STR(""));
         if (!is_namespaced && value_str(value_get(subject, STR("namespace"))).n == 0)
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "namespace"), NULL, "%s", "");
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "namespace"), NULL, "%s", "");
 }
 
 static void check_subject(struct field_errors *e, const struct value *subject, struct str field, bool is_namespaced)
@@ -123,13 +118,13 @@ static void check_subject(struct field_errors *e, const struct value *subject, s
         const struct value *kind = value_get(subject, STR("kind"));
 
         if (value_str(value_get(subject, STR("name"))).n == 0)
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "name"), NULL, "%s", "");
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "name"), NULL, "%s", "");
         if (str_equal(value_str(kind), kinds[0]))
                 check_service_account(e, subject, field, is_namespaced);
         else if (str_equal(value_str(kind), kinds[1]) || str_equal(value_str(kind), kinds[2]))
                 check_group(e, subject, field, STR(RBAC_GROUP));
         else
-                field_error_add_unsupported(e, below(e, field, "kind"), kind ? kind : &value_empty_string, kinds,
+                field_error_add_unsupported(e, field_below(e, field, "kind"), kind ? kind : &value_empty_string, kinds,
                                             ARRAY_SIZE(kinds));
 }
 

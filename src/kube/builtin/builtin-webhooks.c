@@ -14,16 +14,6 @@ static const struct value *field_of(const struct value *object, const char *key)
         return value_get(object, str_from(key));
 }
 
-static struct str below(struct field_errors *e, struct str field, const char *name)
-{
-        return arena_printf(e->arena, "%.*s.%s", STR_ARG(field), name);
-}
-
-static struct str item_of(struct field_errors *e, struct str field, size_t i)
-{
-        return arena_printf(e->arena, "%.*s[%zu]", STR_ARG(field), i);
-}
-
 static bool has_item(const struct value *list, const char *text)
 {
         VALUE_FOREACH_ITEM (item, list)
@@ -59,7 +49,7 @@ static void check_operations(struct field_errors *e, struct str field, const str
 
         check_list(e, field, list, "operations");
         for (size_t i = 0; i < value_count(list); i++)
-                check_choice(e, item_of(e, field, i), value_item(list, i), known, ARRAY_SIZE(known));
+                check_choice(e, field_item(e, field, i), value_item(list, i), known, ARRAY_SIZE(known));
 }
 
 static void check_api_versions(struct field_errors *e, struct str field, const struct value *list)
@@ -67,7 +57,7 @@ static void check_api_versions(struct field_errors *e, struct str field, const s
         check_list(e, field, list, "API versions");
         for (size_t i = 0; i < value_count(list); i++)
                 if (str_is_empty(value_str(value_item(list, i))))
-                        field_error_add(e, FIELD_REQUIRED, item_of(e, field, i), NULL, "%s", "");
+                        field_error_add(e, FIELD_REQUIRED, field_item(e, field, i), NULL, "%s", "");
 }
 
 /* The resources of a rule that have been looked at. */
@@ -107,9 +97,9 @@ static void check_resources(struct field_errors *e, struct str field, const stru
                 field_error_add(e, FIELD_REQUIRED, field, NULL, "%s", "");
         for (size_t i = 0; i < value_count(list); i++) {
                 if (str_is_empty(value_str(value_item(list, i))))
-                        field_error_add(e, FIELD_REQUIRED, item_of(e, field, i), NULL, "%s", "");
+                        field_error_add(e, FIELD_REQUIRED, field_item(e, field, i), NULL, "%s", "");
                 else
-                        check_subresource(e, item_of(e, field, i), value_item(list, i), &seen);
+                        check_subresource(e, field_item(e, field, i), value_item(list, i), &seen);
         }
         if (value_count(list) > 1 && has_item(list, "*/*"))
                 field_error_add(e, FIELD_INVALID, field, list, "if '*/*' is present, must not specify other resources");
@@ -125,12 +115,12 @@ static void check_rule(struct field_errors *e, struct str field, const struct va
 {
         static const struct str scopes[] = { STR_INIT("*"), STR_INIT("Cluster"), STR_INIT("Namespaced") };
 
-        check_operations(e, below(e, field, "operations"), field_of(rule, "operations"));
-        check_list(e, below(e, field, "apiGroups"), field_of(rule, "apiGroups"), "API groups");
-        check_api_versions(e, below(e, field, "apiVersions"), field_of(rule, "apiVersions"));
-        check_resources(e, below(e, field, "resources"), field_of(rule, "resources"));
+        check_operations(e, field_below(e, field, "operations"), field_of(rule, "operations"));
+        check_list(e, field_below(e, field, "apiGroups"), field_of(rule, "apiGroups"), "API groups");
+        check_api_versions(e, field_below(e, field, "apiVersions"), field_of(rule, "apiVersions"));
+        check_resources(e, field_below(e, field, "resources"), field_of(rule, "resources"));
         if (value_is_string(field_of(rule, "scope")))
-                check_choice(e, below(e, field, "scope"), field_of(rule, "scope"), scopes, ARRAY_SIZE(scopes));
+                check_choice(e, field_below(e, field, "scope"), field_of(rule, "scope"), scopes, ARRAY_SIZE(scopes));
 }
 
 /* --- Match conditions --- */
@@ -160,11 +150,11 @@ static void check_conditions(struct field_errors *e, struct str field, const str
                 field_error_add(e, FIELD_TOO_MANY, field, &count, "must have at most %d items", MAX_CONDITIONS);
         for (size_t i = 0; i < value_count(conditions); i++) {
                 const struct value *condition = value_item(conditions, i);
-                struct str at = item_of(e, field, i);
+                struct str at = field_item(e, field, i);
 
                 if (str_is_empty(str_trim(value_str(field_of(condition, "expression")))))
-                        field_error_add(e, FIELD_REQUIRED, below(e, at, "expression"), NULL, "%s", "");
-                check_condition_name(e, below(e, at, "name"), field_of(condition, "name"), &seen);
+                        field_error_add(e, FIELD_REQUIRED, field_below(e, at, "expression"), NULL, "%s", "");
+                check_condition_name(e, field_below(e, at, "name"), field_of(condition, "name"), &seen);
         }
 }
 
@@ -195,18 +185,18 @@ static void check_policies(struct field_errors *e, struct str field, const struc
         const struct value *effect = field_of(hook, "sideEffects"), *timeout = field_of(hook, "timeoutSeconds");
 
         if (value_is_string(field_of(hook, "failurePolicy")))
-                check_choice(e, below(e, field, "failurePolicy"), field_of(hook, "failurePolicy"), failures,
+                check_choice(e, field_below(e, field, "failurePolicy"), field_of(hook, "failurePolicy"), failures,
                              ARRAY_SIZE(failures));
         if (value_is_string(field_of(hook, "matchPolicy")))
-                check_choice(e, below(e, field, "matchPolicy"), field_of(hook, "matchPolicy"), matches,
+                check_choice(e, field_below(e, field, "matchPolicy"), field_of(hook, "matchPolicy"), matches,
                              ARRAY_SIZE(matches));
         if (!effect || value_is_null(effect))
-                field_error_add(e, FIELD_REQUIRED, below(e, field, "sideEffects"), NULL,
+                field_error_add(e, FIELD_REQUIRED, field_below(e, field, "sideEffects"), NULL,
                                 "must specify one of None, NoneOnDryRun");
         else
-                check_choice(e, below(e, field, "sideEffects"), effect, effects, ARRAY_SIZE(effects));
+                check_choice(e, field_below(e, field, "sideEffects"), effect, effects, ARRAY_SIZE(effects));
         if (value_is_int(timeout) && (timeout->integer < 1 || timeout->integer > MAX_TIMEOUT_SECONDS))
-                field_error_add(e, FIELD_INVALID, below(e, field, "timeoutSeconds"), timeout,
+                field_error_add(e, FIELD_INVALID, field_below(e, field, "timeoutSeconds"), timeout,
                                 "the timeout value must be between 1 and %d seconds", MAX_TIMEOUT_SECONDS);
 }
 
@@ -215,34 +205,19 @@ static void check_hook(struct field_errors *e, const struct value *hook, struct 
         static const struct str reinvocations[] = { STR_INIT("IfNeeded"), STR_INIT("Never") };
         const struct value *rules = field_of(hook, "rules"), *reinvocation = field_of(hook, "reinvocationPolicy");
 
-        check_name(e, below(e, field, "name"), field_of(hook, "name"));
+        check_name(e, field_below(e, field, "name"), field_of(hook, "name"));
         for (size_t i = 0; i < value_count(rules); i++)
-                check_rule(e, item_of(e, below(e, field, "rules"), i), value_item(rules, i));
+                check_rule(e, field_item(e, field_below(e, field, "rules"), i), value_item(rules, i));
         check_policies(e, field, hook);
-        label_selector_check(e, below(e, field, "namespaceSelector"), field_of(hook, "namespaceSelector"));
-        label_selector_check(e, below(e, field, "objectSelector"), field_of(hook, "objectSelector"));
+        label_selector_check(e, field_below(e, field, "namespaceSelector"), field_of(hook, "namespaceSelector"));
+        label_selector_check(e, field_below(e, field, "objectSelector"), field_of(hook, "objectSelector"));
         if (value_is_string(reinvocation)) /* of mutating webhooks */
-                check_choice(e, below(e, field, "reinvocationPolicy"), reinvocation, reinvocations,
+                check_choice(e, field_below(e, field, "reinvocationPolicy"), reinvocation, reinvocations,
                              ARRAY_SIZE(reinvocations));
-        webhook_check_client(e, below(e, field, "clientConfig"), field_of(hook, "clientConfig"));
-        check_conditions(e, below(e, field, "matchConditions"), field_of(hook, "matchConditions"));
-        webhook_check_versions(e, below(e, field, "admissionReviewVersions"), field_of(hook, "admissionReviewVersions"),
-                               "must specify one of v1, v1beta1");
-}
-
-static void check_name_is_new(struct field_errors *e, const struct value *hooks, size_t i)
-{
-        const struct value *name = field_of(value_item(hooks, i), "name");
-
-        for (size_t j = 0; name && j < i; j++) {
-                const struct value *other = field_of(value_item(hooks, j), "name");
-
-                if (other && value_equal(name, other)) {
-                        field_error_add(e, FIELD_DUPLICATE, arena_printf(e->arena, "webhooks[%zu].name", i), name, "%s",
-                                        "");
-                        return;
-                }
-        }
+        webhook_check_client(e, field_below(e, field, "clientConfig"), field_of(hook, "clientConfig"));
+        check_conditions(e, field_below(e, field, "matchConditions"), field_of(hook, "matchConditions"));
+        webhook_check_versions(e, field_below(e, field, "admissionReviewVersions"),
+                               field_of(hook, "admissionReviewVersions"), "must specify one of v1, v1beta1");
 }
 
 static void validate_webhooks(struct arena *a _unused_, const struct write_request *req _unused_,
@@ -250,10 +225,15 @@ static void validate_webhooks(struct arena *a _unused_, const struct write_reque
                               struct str_list *warnings _unused_)
 {
         const struct value *hooks = field_of(object, "webhooks");
+        _cleanup_map_ struct map names = { 0 };
 
         for (size_t i = 0; i < value_count(hooks); i++) {
-                check_hook(errors, value_item(hooks, i), arena_printf(errors->arena, "webhooks[%zu]", i));
-                check_name_is_new(errors, hooks, i);
+                const struct value *name = field_of(value_item(hooks, i), "name");
+                struct str field = field_item(errors, STR("webhooks"), i);
+
+                check_hook(errors, value_item(hooks, i), field);
+                if (name && !map_add(&names, value_str(name), &names))
+                        field_error_add(errors, FIELD_DUPLICATE, field_below(errors, field, "name"), name, "%s", "");
         }
 }
 

@@ -11,11 +11,6 @@ static const struct value *field_of(const struct value *object, const char *key)
         return value_get(object, str_from(key));
 }
 
-static struct str below(struct field_errors *errors, struct str field, const char *name)
-{
-        return arena_printf(errors->arena, "%.*s.%s", STR_ARG(field), name);
-}
-
 static void add_invalid(struct field_errors *errors, struct str field, struct str value, const char *text)
 {
         struct value shown = value_of_str(value);
@@ -145,13 +140,13 @@ static void check_service(struct field_errors *errors, struct str field, const s
         const struct value *port = field_of(service, "port");
 
         if (str_is_empty(value_str(field_of(service, "name"))))
-                field_error_add(errors, FIELD_REQUIRED, below(errors, field, "name"), NULL, "%s", "");
+                field_error_add(errors, FIELD_REQUIRED, field_below(errors, field, "name"), NULL, "%s", "");
         if (str_is_empty(value_str(field_of(service, "namespace"))))
-                field_error_add(errors, FIELD_REQUIRED, below(errors, field, "namespace"), NULL, "%s", "");
+                field_error_add(errors, FIELD_REQUIRED, field_below(errors, field, "namespace"), NULL, "%s", "");
         if (value_is_int(port) && (port->integer < 1 || port->integer > 65535))
-                field_error_add(errors, FIELD_INVALID, below(errors, field, "port"), port,
+                field_error_add(errors, FIELD_INVALID, field_below(errors, field, "port"), port,
                                 "port is not valid: must be between 1 and 65535, inclusive");
-        check_path(errors, below(errors, field, "path"), value_str(field_of(service, "path")));
+        check_path(errors, field_below(errors, field, "path"), value_str(field_of(service, "path")));
 }
 
 /* --- Both --- */
@@ -163,9 +158,9 @@ void webhook_check_client(struct field_errors *errors, struct str field, const s
         if (value_is_string(url) == value_is_object(service))
                 field_error_add(errors, FIELD_REQUIRED, field, NULL, "exactly one of url or service is required");
         else if (value_is_string(url))
-                check_url(errors, below(errors, field, "url"), value_str(url));
+                check_url(errors, field_below(errors, field, "url"), value_str(url));
         else
-                check_service(errors, below(errors, field, "service"), service);
+                check_service(errors, field_below(errors, field, "service"), service);
 }
 
 void webhook_check_versions(struct field_errors *errors, struct str field, const struct value *list,
@@ -180,7 +175,7 @@ void webhook_check_versions(struct field_errors *errors, struct str field, const
         }
         for (size_t i = 0; i < n; i++) {
                 const struct value *v = value_item(list, i);
-                struct str item = arena_printf(errors->arena, "%.*s[%zu]", STR_ARG(field), i), texts[4];
+                struct str item = field_item(errors, field, i), texts[4];
                 size_t n_texts = name_check_label_1035(errors->arena, value_str(v), false, texts);
                 bool is_new = map_add(&seen, value_str(v), &seen);
 

@@ -130,6 +130,16 @@ void field_errors_sort(struct field_errors *e)
                 sort_errors(e->p, ARENA_NEW_ARRAY(e->arena, struct field_error, e->n), e->n);
 }
 
+struct str field_below(struct field_errors *e, struct str field, const char *name)
+{
+        return arena_printf(e->arena, "%.*s.%s", STR_ARG(field), name);
+}
+
+struct str field_item(struct field_errors *e, struct str field, size_t i)
+{
+        return arena_printf(e->arena, "%.*s[%zu]", STR_ARG(field), i);
+}
+
 /* Stops at the maximum length of an error text, which cuts off the rest anyway. */
 void field_errors_append(struct buf *b, const struct field_errors *e)
 {

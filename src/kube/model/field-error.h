@@ -47,6 +47,10 @@ void field_error_add(struct field_errors *e, enum field_error_type type, struct 
 void field_error_add_unsupported(struct field_errors *e, struct str field, const struct value *value,
                                  const struct str *supported, size_t n);
 
+/* The path of a member, or of an item, of what stands at a path: `a.name`, `a[0]`. */
+struct str field_below(struct field_errors *e, struct str field, const char *name);
+struct str field_item(struct field_errors *e, struct str field, size_t i);
+
 /* Adds an error whose whole text is given by the caller. */
 void field_error_add_text(struct field_errors *e, enum field_error_type type, struct str field, struct str text);
 

@@ -2,11 +2,6 @@
 
 #include "name.h"
 
-static struct str below(struct field_errors *e, struct str field, const char *name)
-{
-        return arena_printf(e->arena, "%.*s.%s", STR_ARG(field), name);
-}
-
 static void add_texts(struct field_errors *e, struct str field, struct str v, const struct str *texts, size_t n)
 {
         struct value shown = value_of_str(v);
@@ -31,7 +26,7 @@ static void check_value(struct field_errors *e, struct str field, struct str v)
 
 static void check_count(struct field_errors *e, struct str field, const struct value *op, size_t n_values)
 {
-        struct str name = value_str(op), values = below(e, field, "values");
+        struct str name = value_str(op), values = field_below(e, field, "values");
 
         if (str_equal(name, STR("In")) || str_equal(name, STR("NotIn"))) {
                 if (n_values == 0)
@@ -42,7 +37,7 @@ static void check_count(struct field_errors *e, struct str field, const struct v
                         field_error_add(e, FIELD_FORBIDDEN, values, NULL,
                                         "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
         } else {
-                field_error_add(e, FIELD_INVALID, below(e, field, "operator"), op ? op : &value_empty_string,
+                field_error_add(e, FIELD_INVALID, field_below(e, field, "operator"), op ? op : &value_empty_string,
                                 "not a valid selector operator");
         }
 }
@@ -52,10 +47,9 @@ static void check_expression(struct field_errors *e, struct str field, const str
         const struct value *values = value_get(expression, STR("values"));
 
         check_count(e, field, value_get(expression, STR("operator")), value_count(values));
-        check_key(e, below(e, field, "key"), value_str(value_get(expression, STR("key"))));
+        check_key(e, field_below(e, field, "key"), value_str(value_get(expression, STR("key"))));
         for (size_t i = 0; i < value_count(values); i++)
-                check_value(e, arena_printf(e->arena, "%.*s.values[%zu]", STR_ARG(field), i),
-                            value_str(value_item(values, i)));
+                check_value(e, field_item(e, field_below(e, field, "values"), i), value_str(value_item(values, i)));
 }
 
 void label_selector_check(struct field_errors *errors, struct str field, const struct value *selector)
@@ -64,10 +58,10 @@ void label_selector_check(struct field_errors *errors, struct str field, const s
         const struct value *expressions = value_get(selector, STR("matchExpressions"));
 
         VALUE_FOREACH_MEMBER (m, labels) {
-                check_key(errors, below(errors, field, "matchLabels"), m->key);
-                check_value(errors, below(errors, field, "matchLabels"), value_str(&m->value));
+                check_key(errors, field_below(errors, field, "matchLabels"), m->key);
+                check_value(errors, field_below(errors, field, "matchLabels"), value_str(&m->value));
         }
         for (size_t i = 0; i < value_count(expressions); i++)
-                check_expression(errors, arena_printf(errors->arena, "%.*s.matchExpressions[%zu]", STR_ARG(field), i),
+                check_expression(errors, field_item(errors, field_below(errors, field, "matchExpressions"), i),
                                  value_item(expressions, i));
 }
