@@ -71,13 +71,14 @@ static int not_implemented(struct api_request *q, const char *why, struct err *e
 
 /* --- Finding the resource --- */
 
+/* Objects of all namespaces are read together, but never deleted together. */
 static bool is_in_scope(const struct target *t, const struct api_route *route)
 {
-        bool is_many = route->verb == API_LIST || route->verb == API_WATCH || route->verb == API_DELETE_COLLECTION;
+        bool reads_many = route->verb == API_LIST || route->verb == API_WATCH;
 
         if (!t->kind->is_namespaced)
                 return route->ns.n == 0;
-        return route->ns.n > 0 || is_many;
+        return route->ns.n > 0 || reads_many;
 }
 
 static unsigned verb_bit(enum api_verb verb)

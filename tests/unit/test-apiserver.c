@@ -204,6 +204,8 @@ TEST(refusals)
                 { "GET", "/apis/a.org/v1/%2e%2e/x", "", NULL, 404, "404 page not found\n" },
                 { "GET", "/api/v1/%zz", "", NULL, 400, "not a path" },
                 { "POST", "/api/v1/configmaps", JSON_TYPE, "{}", 405, "does not allow this method" },
+                { "DELETE", "/api/v1/configmaps", "", NULL, 405, "does not allow this method" },
+                { "DELETE", "/apis/example.org/v1/widgets", "", NULL, 404, "404 page not found" },
                 { "POST", "/healthz", "", "", 200, "ok" },
                 { "POST", CMS, "content-type: text/plain\r\n", "{}", 415, "application/vnd.kubernetes.protobuf" },
                 { "PATCH", CMS "/a", JSON_TYPE, "{}", 415, "415: Unsupported Media Type" },

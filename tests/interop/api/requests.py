@@ -157,6 +157,8 @@ def add_deletes():
         case("DELETE", CMS + "/plain", JSON, body)
     for path in ("/w?propagationPolicy=x", "/w?gracePeriodSeconds=x", "/w?dryRun=All", "/nope", "?dryRun=All", "?labelSelector=a+b", "/w"):
         case("DELETE", WS + path)
+    for path in ("/api/v1/configmaps", "/apis/apps/v1/deployments", "/apis/example.org/v1/widgets", "/api/v1/namespaces?dryRun=All"):
+        case("DELETE", path)
     case("DELETE", WS + "/w", {"Content-Type": "text/plain"}, "{}")
     case("DELETE", CMS + "/plain")
     case("DELETE", "/api/v1/namespaces/default")
