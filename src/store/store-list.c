@@ -192,7 +192,7 @@ struct walk {
         struct arena keys;   /* the keys of found */
         size_t n_given;      /* objects given so far, in all batches */
         struct buf last_key; /* the key of the last considered object */
-        bool has_more;       /* the page is full, and another object follows */
+        bool has_more;       /* the page is full, and another object would be in the next one */
 };
 
 /* The state of one batch. */
@@ -229,17 +229,25 @@ static int consider(struct walk *w, struct batch *b, const struct listed *listed
         return 0;
 }
 
-/* Takes objects in order until the batch or the page is full. */
+/* Behind a full page: whether the next page would have this object. */
+static int look_ahead(struct walk *w, struct batch *b, const struct listed *listed, struct err *err)
+{
+        struct object *o = NULL;
+        int r = has_selector(w) ? view_object(&w->view, &b->scratch, listed->object, listed->serial, &o, err) : 1;
+
+        arena_reset(&b->scratch);
+        object_unref(o);
+        w->has_more = r > 0;
+        return MIN(r, 0);
+}
+
+/* Takes objects in order until the batch is full, or until one is found that the full page has no room for. */
 static int take_found(struct walk *w, struct batch *b, struct err *err)
 {
-        while (w->at < w->found.n && b->objects.n < BATCH && b->n_bytes < BATCH_BYTES) {
-                int r;
+        while (w->at < w->found.n && b->objects.n < BATCH && b->n_bytes < BATCH_BYTES && !w->has_more) {
+                const struct listed *listed = &w->found.p[w->at];
+                int r = is_page_full(w) ? look_ahead(w, b, listed, err) : consider(w, b, listed, err);
 
-                if (is_page_full(w)) {
-                        w->has_more = true;
-                        return 0;
-                }
-                r = consider(w, b, &w->found.p[w->at], err);
                 if (r < 0)
                         return r;
                 w->at++;

@@ -667,6 +667,18 @@ TEST(builtin_kinds_may_leave_out_their_type)
         static const struct write_case cases[] = {
                 { "left out", WRITE_CREATE, NULL, "{'metadata':{'name':'a'},'data':{'x':'y'}}",
                   "{'object':{'apiVersion':'v1','kind':'ConfigMap','metadata':{'generation':null}}}" },
+                { "resets managers", WRITE_UPDATE,
+                  "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','namespace':'ns','uid':'u','"
+                  "resourceVersion':'7',"
+                  "'managedFields':[{'manager':'m','operation':'Update','apiVersion':'v1','fieldsType':'FieldsV1',"
+                  "'fieldsV1':{'f:data':{}}}]},'data':{'x':'y'}}",
+                  "{'metadata':{'name':'a','managedFields':[]},'data':{'x':'z'}}",
+                  "{'object':{'metadata':{'managedFields':null},'data':{'x':'z'}}}" },
+                { "of a kind that is not there", WRITE_CREATE, NULL, "{'kind':'Foo','metadata':{'name':'a'}}",
+                  "{'reason':'BadRequest'}",
+                  "Foo in version \"v1\" cannot be handled as a ConfigMap: no kind \"Foo\" is registered for version "
+                  "\"v1\" in scheme "
+                  "\"pkg/runtime/scheme.go:111\"" },
                 { "another", WRITE_CREATE, NULL, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'a'}}",
                   "{'reason':'BadRequest'}",
                   "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to "

@@ -193,6 +193,30 @@ TEST(long_lists_stay_in_one_version_between_turns)
         ASSERT(l.continue_token.n > 0);
 }
 
+/* A full page has a next one only if that would have an object, however far behind it is. */
+TEST(pages_end_with_the_last_match)
+{
+        _cleanup_fixture_ struct fixture f;
+        struct object_list l;
+        struct label_selector odd;
+        struct list_request req = { .labels = &odd, .limit = 350 };
+
+        fixture_init(&f);
+        make_many(&f, 700);
+        ASSERT_INT(label_selector_parse(&f.arena, STR("parity!=even"), &odd, NULL), 0);
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.n, 350);
+        ASSERT_INT(l.remaining, 0);
+        ASSERT_STR(l.continue_token, STR(""));
+        req.limit = 349;
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.n, 349);
+        req.continue_token = l.continue_token;
+        MUST(&f, list(&f, req, &l));
+        ASSERT_INT(l.n, 1);
+        ASSERT_STR(l.continue_token, STR(""));
+}
+
 /* --- Cursors --- */
 
 static struct list_cursor *begin_list(struct fixture *f, const struct list_request *req)

@@ -273,6 +273,35 @@ static int refuse_version(const struct draft *s, struct str said, struct err *er
                                   STR_ARG(version), STR_ARG(kind), STR_ARG(gvk_unknown_text(s->arena, kind, said)));
 }
 
+/* Lists of a kind are as well known as the kind. */
+static bool is_builtin(struct gvk gvk)
+{
+        str_cut_suffix(&gvk.kind, STR("List"));
+        for (struct kind *const *k = kind_builtins(); *k; k++)
+                if (str_equal((*k)->kind, gvk.kind) && kind_version_in(*k, gvk.group, gvk.version))
+                        return true;
+        return false;
+}
+
+/* A body of another kind. */
+static int refuse_kind(const struct draft *s, struct gvk given, struct err *err)
+{
+        struct gvk wanted = request_gvk(s);
+        struct str why;
+
+        if (!given.version.n) {
+                given.group = wanted.group;
+                given.version = wanted.version;
+        }
+        why = is_builtin(given)
+                      ? arena_printf(s->arena, "converting (%.*s.%.*s) to (%.*s.%.*s): unknown conversion",
+                                     STR_ARG(given.version), STR_ARG(given.kind),
+                                     STR_ARG(wanted.group.n ? wanted.group : STR("core")), STR_ARG(wanted.kind))
+                      : gvk_unknown_text(s->arena, given.kind, gvk_api_version(s->arena, given));
+        return status_bad_request(err, "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
+                                  STR_ARG(given.kind), STR_ARG(given.version), STR_ARG(wanted.kind), STR_ARG(why));
+}
+
 /* Bodies of built-in kinds may leave out apiVersion and kind. */
 static int fill_builtin_type(const struct draft *s, const struct value **body, struct err *err)
 {
@@ -281,13 +310,7 @@ static int fill_builtin_type(const struct draft *s, const struct value **body, s
         const struct value *said = value_get(*body, STR("apiVersion"));
 
         if (given.kind.n && !str_equal(given.kind, wanted.kind))
-                return status_bad_request(
-                        err,
-                        "%.*s in version \"%.*s\" cannot be handled as a %.*s: converting (%.*s.%.*s) to "
-                        "(%.*s.%.*s): unknown conversion",
-                        STR_ARG(given.kind), STR_ARG(given.version), STR_ARG(wanted.kind), STR_ARG(given.version),
-                        STR_ARG(given.kind), STR_ARG(wanted.group.n ? wanted.group : STR("core")),
-                        STR_ARG(wanted.kind));
+                return refuse_kind(s, given, err);
         if (said && !str_equal(value_str(said), api_version))
                 return refuse_version(s, value_str(said), err);
         *body = value_with(s->arena, *body, STR("apiVersion"), value_put(s->arena, value_of_str(api_version)));
@@ -310,6 +333,16 @@ static int pass_through_storage(struct draft *s, struct err *err)
         return r < 0 ? r : prepare_convert(s->p->kind, s->p->version, s->arena, stored, &s->object, err);
 }
 
+/* The object of a body whose managedFields are `[]`, which resets them. Types drop empty lists. */
+static const struct value *with_reset(const struct draft *s, const struct value *body)
+{
+        const struct value *managers = value_get(meta(body), STR("managedFields"));
+
+        if (!value_is_array(managers) || managers->n > 0)
+                return s->object;
+        return meta_with(s->arena, s->object, STR("managedFields"), managers);
+}
+
 /* An object of a built-in kind: the whole body is held against its type. */
 static int decode_builtin(struct draft *s, const struct value *body, const struct value *patched, struct err *err)
 {
@@ -320,7 +353,7 @@ static int decode_builtin(struct draft *s, const struct value *body, const struc
         r = builtin_type_object(s->arena, s->p->version->type, body, &unknown, &s->object, err);
         if (r < 0)
                 return decode_failure(s, gvk_of(body), patched, err);
-        s->object = draft_complete(s, s->object);
+        s->object = draft_complete(s, with_reset(s, body));
         s->decoded = body;
         r = pass_through_storage(s, err);
         return r < 0 ? r : report_fields(s, &unknown, gvk_of(body), patched, err);
