@@ -96,11 +96,13 @@ static bool is_in_scan(const struct scan *scan, struct str key)
 /* A walk spends most of its time waiting for memory, so it fetches entries and objects some steps ahead. */
 static void prefetch(const struct tree_cursor *c)
 {
-        const struct store_entry *later = tree_ahead(c, 8), *soon = tree_ahead(c, 4);
+        const struct store_entry *later = tree_ahead(c, 12), *soon = tree_ahead(c, 8), *next = tree_ahead(c, 3);
 
         __builtin_prefetch(later);
         if (soon && soon->object)
                 object_prefetch(soon->object);
+        if (next && next->object)
+                object_prefetch_bytes(next->object);
 }
 
 /* Under the mutex. */

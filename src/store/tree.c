@@ -518,7 +518,14 @@ size_t tree_count_before(const struct tree *t, struct str key)
 
 struct store_entry *tree_ahead(const struct tree_cursor *c, size_t n)
 {
-        return c->leaf && c->i + n < c->leaf->n ? c->leaf->entries[c->i + n] : NULL;
+        const struct tree_node *leaf = c->leaf;
+        size_t i = c->i + n;
+
+        if (leaf && i >= leaf->n) {
+                i -= leaf->n;
+                leaf = leaf->next;
+        }
+        return leaf && i < leaf->n ? leaf->entries[i] : NULL;
 }
 
 bool tree_next(struct tree_cursor *c, struct tree_item *ret)

@@ -50,7 +50,7 @@ struct tree_cursor tree_seek_key(const struct tree *t, struct str key);
  * entry. */
 struct tree_cursor tree_seek(const struct tree *t, struct tree_item item);
 
-/* The entry n items behind the one that tree_next gives next, or NULL when it is not in the same leaf. */
+/* The entry n items behind the one that tree_next gives next, or NULL when it is in neither the same leaf nor the next one. */
 struct store_entry *tree_ahead(const struct tree_cursor *c, size_t n);
 
 /* Gives the item at the cursor and moves on; false at the end. */
