@@ -188,7 +188,7 @@ TEST(rules_of_kinds)
                                 str_from(cases[i].want));
 }
 
-/* Fields of a webhook that else has all that it needs, and what kube-apiserver says of them. */
+/* Each case adds fields to a valid webhook; the errors are those of kube-apiserver. */
 TEST(rules_of_webhooks)
 {
         static const char complete[] =

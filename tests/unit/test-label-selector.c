@@ -313,7 +313,7 @@ TEST(nothing_and_everything)
         ASSERT(label_selector_matches(&s, NULL));
 }
 
-/* What kube-apiserver says of selectors in objects. */
+/* The errors are those of kube-apiserver. */
 TEST(selectors_of_objects)
 {
         static const struct {

@@ -1,4 +1,4 @@
-/* Checks of what all webhooks have: whom to call, and in which versions. Definitions have webhooks for conversion, webhook
+/* Checks of the fields that all webhooks have: whom to call, and in which versions. Definitions have webhooks for conversion, webhook
  * configurations have them for admission. */
 #pragma once
 

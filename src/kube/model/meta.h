@@ -31,7 +31,7 @@ bool gvk_alias(struct gvk gvk, struct gvk *ret);
 /* `example.org/v1, Kind=Widget`, with `/v1, Kind=...` in the core group, as Go prints a GroupVersionKind. */
 struct str gvk_text(struct arena *a, struct gvk gvk);
 
-/* What the API says of a kind that it does not have. */
+/* The API's words about a kind that is not registered: `no kind "Foo" is registered for version "v1" in scheme ...`. */
 struct str gvk_unknown_text(struct arena *a, struct str kind, struct str api_version);
 
 /* A resource as the path of a request names it: by the plural instead of the kind. */

@@ -46,7 +46,7 @@ static struct gvk request_gvk(const struct draft *s)
         return (struct gvk) { .group = s->p->kind->group, .version = s->p->version->name, .kind = s->p->kind->kind };
 }
 
-/* What an error about a patch shows: a strategic patch as Go prints maps, the result of another one as JSON. */
+/* The value in an error about a patch: a strategic patch itself, as Go prints maps; of other patches the result, as JSON. */
 static struct str show_patch(const struct draft *s, const struct value *patched)
 {
         unsigned order = str_equal(s->req->subresource, STR("scale")) ? JSON_ESCAPE_HTML : JSON_GO;
